@@ -1,0 +1,27 @@
+"""What is true of the world: accelerators, machine types, offerings, prices, quotas, places; each row with its source.
+
+May hold: the models of ``config/facts/*.csv``, their loader and their cross-checks. Not: what a fleet wants.
+"""
+
+from outlast.facts.loader import Facts, load_facts
+from outlast.facts.models import (
+    Accelerator,
+    CatalogueRow,
+    MachineType,
+    Offering,
+    Price,
+    ProviderRegion,
+    QuotaFact,
+)
+
+__all__ = [
+    "Accelerator",
+    "CatalogueRow",
+    "Facts",
+    "MachineType",
+    "Offering",
+    "Price",
+    "ProviderRegion",
+    "QuotaFact",
+    "load_facts",
+]

@@ -1,0 +1,180 @@
+"""Loads ``config/facts/*.csv`` into one immutable, indexed value and checks rows against each other."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+from pydantic import ValidationError
+
+from outlast.errors import FactError, Problem, listed
+from outlast.facts.models import (
+    Accelerator,
+    CatalogueRow,
+    EgressPrice,
+    GoodputFact,
+    MachineType,
+    ModelShape,
+    Offering,
+    Price,
+    ProviderRegion,
+    QuotaFact,
+    Row,
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All facts, indexed by the names that other files use."""
+
+    accelerators: Mapping[str, Accelerator]
+    machine_types: Mapping[tuple[str, str], MachineType]
+    """(cloud, machine type) -> row."""
+    offerings: Mapping[tuple[str, str, str], Offering]
+    """(cloud, provider region, machine type) -> row."""
+    provider_regions: Mapping[tuple[str, str], ProviderRegion]
+    """(cloud, provider region) -> row."""
+    prices: Mapping[tuple[str, str, str, str], Price]
+    """(cloud, provider region, machine type, basis) -> row."""
+    quotas: tuple[QuotaFact, ...]
+    goodput: tuple[GoodputFact, ...]
+    model_shapes: Mapping[str, ModelShape]
+    egress: tuple[EgressPrice, ...]
+    catalogue: Mapping[str, CatalogueRow]
+    """Resource type -> row."""
+
+    def quotas_for(self, cloud: str, machine_type: str, capacity: str) -> tuple[QuotaFact, ...]:
+        """Return the quotas that a node of this type and capacity type counts against."""
+        return tuple(
+            quota
+            for quota in self.quotas
+            if quota.cloud == cloud
+            and capacity in quota.capacity
+            and any(fnmatchcase(machine_type, pattern) for pattern in quota.machine_types)
+        )
+
+    def jurisdiction_of(self, cloud: str, provider_region: str) -> str | None:
+        """Return the jurisdiction of a cloud's region, or None if the region is not in the table."""
+        row = self.provider_regions.get((cloud, provider_region))
+        return row.jurisdiction if row else None
+
+    @cached_property
+    def clouds(self) -> tuple[str, ...]:
+        """Clouds that facts know, sorted."""
+        return tuple(sorted({cloud for cloud, _ in self.provider_regions}))
+
+
+def load_facts(config_root: Path) -> Facts:
+    """Read every file of facts below ``config_root`` and check them against each other.
+
+    Raises:
+        FactError: holds every problem of every file.
+    """
+    folder = config_root / "facts"
+    problems: list[Problem] = []
+    rows = {name: list(_read(folder / f"{name}.csv", model, problems)) for name, model in _FILES.items()}
+    if problems:
+        raise FactError(problems)
+    facts = Facts(
+        accelerators=_index(rows["accelerators"], "accelerator"),
+        machine_types=_index(rows["machine_types"], "cloud", "machine_type"),
+        offerings=_index(rows["offerings"], "cloud", "provider_region", "machine_type"),
+        provider_regions=_index(rows["provider_regions"], "cloud", "provider_region"),
+        prices=_index(rows["prices"], "cloud", "provider_region", "machine_type", "basis"),
+        quotas=tuple(rows["quotas"]),  # type: ignore[arg-type]
+        goodput=tuple(rows["goodput"]),  # type: ignore[arg-type]
+        model_shapes=_index(rows["model_shapes"], "model"),
+        egress=tuple(rows["egress"]),  # type: ignore[arg-type]
+        catalogue=_index(rows["catalogue"], "type"),
+    )
+    problems.extend(_check(facts, rows))
+    if problems:
+        raise FactError(problems)
+    return facts
+
+
+_FILES: Mapping[str, type[Row]] = MappingProxyType(
+    {
+        "accelerators": Accelerator,
+        "machine_types": MachineType,
+        "offerings": Offering,
+        "provider_regions": ProviderRegion,
+        "prices": Price,
+        "quotas": QuotaFact,
+        "goodput": GoodputFact,
+        "model_shapes": ModelShape,
+        "egress": EgressPrice,
+        "catalogue": CatalogueRow,
+    }
+)
+_KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "accelerators": ("accelerator",),
+        "machine_types": ("cloud", "machine_type"),
+        "offerings": ("cloud", "provider_region", "machine_type"),
+        "provider_regions": ("cloud", "provider_region"),
+        "prices": ("cloud", "provider_region", "machine_type", "basis"),
+        "model_shapes": ("model",),
+        "catalogue": ("type",),
+        "quotas": ("cloud", "quota_code"),
+    }
+)
+
+
+def _read(path: Path, model: type[Row], problems: list[Problem]) -> Iterator[Row]:
+    where = f"facts/{path.name}"
+    if not path.is_file():
+        problems.append(Problem(where=where, what="the file is missing", do="Restore it from version control"))
+        return
+    with path.open(newline="", encoding="utf-8") as stream:
+        for line, cells in enumerate(csv.DictReader(stream), start=2):
+            try:
+                yield model.model_validate(cells)
+            except ValidationError as error:
+                for detail in error.errors():
+                    key = ".".join(str(part) for part in detail["loc"])
+                    problems.append(
+                        Problem(where=f"{where}, line {line}, {key}", what=detail["msg"], got=repr(detail["input"]))
+                    )
+
+
+def _index(rows: list[Row], *keys: str) -> Mapping:  # type: ignore[type-arg]
+    def key_of(row: Row) -> object:
+        values = tuple(getattr(row, key) for key in keys)
+        return values if len(values) > 1 else values[0]
+
+    return MappingProxyType({key_of(row): row for row in rows})
+
+
+def _check(facts: Facts, rows: Mapping[str, list[Row]]) -> Iterator[Problem]:
+    for name, keys in _KEYS.items():
+        seen: set[tuple[object, ...]] = set()
+        for row in rows[name]:
+            key = tuple(getattr(row, part) for part in keys)
+            if key in seen:
+                yield Problem(where=f"facts/{name}.csv", what=f"two rows for {' '.join(map(str, key))}", do="Keep one")
+            seen.add(key)
+    for machine in facts.machine_types.values():
+        if machine.accelerator not in facts.accelerators:
+            yield Problem(
+                where=f"facts/machine_types.csv, {machine.machine_type}",
+                what="unknown accelerator",
+                got=machine.accelerator,
+                allowed=listed(facts.accelerators),
+            )
+    for offering in facts.offerings.values():
+        where = f"facts/offerings.csv, {offering.machine_type} in {offering.provider_region}"
+        if (offering.cloud, offering.machine_type) not in facts.machine_types:
+            yield Problem(where=where, what="machine type is not in machine_types.csv")
+        if (offering.cloud, offering.provider_region) not in facts.provider_regions:
+            yield Problem(where=where, what="provider region is not in provider_regions.csv")
+    for price in facts.prices.values():
+        if (price.cloud, price.machine_type) not in facts.machine_types:
+            yield Problem(
+                where=f"facts/prices.csv, {price.machine_type}", what="machine type is not in machine_types.csv"
+            )

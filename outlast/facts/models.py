@@ -1,0 +1,198 @@
+"""Rows of ``config/facts/*.csv``: one frozen model a file, every row with its source and date."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+Capacity = Literal["on_demand", "reserved", "spot"]
+"""How a node is bought."""
+
+
+def _split(text: object) -> object:
+    return tuple(str(text).replace(";", " ").split()) if isinstance(text, str) else text
+
+
+def _blank_is_none(text: object) -> object:
+    return None if text == "" else text
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+"""Several words in one cell, separated by blanks or semicolons."""
+MaybeFloat = Annotated[float | None, BeforeValidator(_blank_is_none)]
+
+
+class Row(BaseModel):
+    """Common to all facts: where it comes from and when that was true."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    source: str = Field(min_length=1)
+    """Publication the figures come from."""
+    as_of: date
+    """Day the source was true."""
+
+
+class Accelerator(Row):
+    """A GPU model."""
+
+    accelerator: str
+    short: str = Field(pattern=r"^[a-z0-9]+$")
+    """Short name used in pool keys."""
+    product: str
+    arch: str
+    resource: str
+    """Kubernetes resource name of one device."""
+    compute_capability: str
+    mem_gb_nominal: float
+    mem_mib_reported: MaybeFloat
+    mem_bw_gb_per_s: float
+    bf16_dense_tflops: float
+    fp8_dense_tflops: float
+    tdp_w: float
+    interconnect: str
+    interconnect_gb_per_s_bidir: MaybeFloat
+    fp8_formats: str
+    mig_max_instances: float
+    mig_profiles_max_count: Words
+    partition_modes: str
+
+
+class MachineType(Row):
+    """A cloud's shape of a node."""
+
+    cloud: str
+    machine_type: str
+    accelerator: str
+    node_gpus: float = Field(ge=0)
+    """GPUs of a node; less than one where the cloud sells a fraction of a card."""
+    gpu_mem_gb: float
+    vcpu: int
+    ram_gb: float
+    nvme_count: MaybeFloat
+    """Local NVMe disks of a node; blank where the source gives only a total or none."""
+    nvme_gb_each: MaybeFloat
+    disk_unit: Literal["gb", "gib"]
+    """Unit in which the cloud reports disks: decimal or binary."""
+    network_gbps: MaybeFloat
+
+    @property
+    def disk_gib(self) -> int:
+        """Local NVMe of a node in GiB, whole."""
+        gib = 1e9 / 2**30 if self.disk_unit == "gb" else 1.0
+        return int((self.nvme_count or 0) * (self.nvme_gb_each or 0) * gib)
+
+
+class Offering(Row):
+    """Where a machine type can be had."""
+
+    cloud: str
+    provider_region: str
+    zones: Words
+    machine_type: str
+
+
+class Price(Row):
+    """List price of a node-hour."""
+
+    cloud: str
+    provider_region: str
+    machine_type: str
+    usd_h: float = Field(gt=0)
+    basis: Literal[
+        "on_demand", "spot", "spot_min_zone", "spot_max_zone", "capacity_block", "list_only_not_sold_on_demand"
+    ]
+
+
+class ProviderRegion(Row):
+    """A cloud's region and the law that applies there."""
+
+    cloud: str
+    provider_region: str
+    country: str
+    jurisdiction: str
+    zones: int
+
+
+class QuotaFact(Row):
+    """A permission a cloud grants per account and region, and what counts against it."""
+
+    cloud: str
+    quota_code: str
+    quota_name: str
+    unit: Literal["vcpu", "gpus"]
+    scope: str
+    machine_types: Words
+    """Patterns with ``*``."""
+    capacity: Words
+    """Capacity types that count against it."""
+    raise_with: str
+    """How an operator asks for more."""
+
+
+class GoodputFact(Row):
+    """A published throughput at a latency target."""
+
+    model: str
+    accelerator: str
+    gpus_per_replica: int
+    replicas_in_run: int
+    out_tok_s_run: float
+    out_tok_s_per_replica: float
+    out_tok_s_per_gpu: float
+    slo: str
+    ttft_ms: MaybeFloat
+    tpot_ms: MaybeFloat
+    isl: str
+    osl: str
+    precision: str
+    engine: str
+    kind: Literal["measured", "modelled"]
+    note: str
+
+
+class ModelShape(Row):
+    """Layers and KV heads of a published model."""
+
+    model: str
+    params_b: MaybeFloat
+    active_params_b: MaybeFloat
+    layers: int
+    q_heads: int
+    kv_heads: MaybeFloat
+    head_dim: MaybeFloat
+    attention: str
+    plain_formula_kv_bytes_per_token_16bit: MaybeFloat
+    growing_kv_bytes_per_token_16bit: MaybeFloat
+    fixed_kv_bytes_per_sequence_16bit: MaybeFloat
+    window: str
+    weights_gib: float
+    weights_basis: str
+    max_context: MaybeFloat
+    note: str
+
+
+class EgressPrice(Row):
+    """Price of moving or keeping bytes."""
+
+    cloud: str
+    from_: str = Field(alias="from")
+    to: str
+    usd: float
+    unit: str
+
+
+class CatalogueRow(Row):
+    """A resource type and how its place is read."""
+
+    type: str
+    kind: Literal["located", "edge", "global", "opaque"]
+    """``located`` lies somewhere; ``edge`` names a second place; ``global`` lies nowhere; ``opaque`` hides it."""
+    role: str
+    """What it is to the rules: store, key, registry, log, compute, cluster, node_pool, workload, network, route, ..."""
+    place: Words
+    """Property paths that say where, the first that says anything decides; `outlast.view.places` explains ``@``."""
+    reason: str
+    """Why a global type is harmless, or what an edge connects."""

@@ -1,0 +1,302 @@
+"""Checks across files and facts; each yields every problem it finds, in the user's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlast.errors import Problem, listed
+from outlast.intent.checks_regions import check_origins, check_regions
+from outlast.intent.intent import Intent
+from outlast.intent.known import unknown
+
+
+def check(intent: Intent) -> Iterator[Problem]:
+    """Yield every cross-file problem; checks that lean on others run only once those hold."""
+    first = [
+        *check_regions(intent),
+        *check_models(intent),
+        *check_tenants(intent),
+        *check_demand(intent),
+        *check_capacity(intent),
+        *check_releases(intent),
+        *check_operations(intent),
+        *check_waivers(intent),
+    ]
+    yield from first
+    if not first:
+        origins = list(check_origins(intent))
+        yield from origins
+        if not origins:
+            yield from check_survival_is_possible(intent)
+
+
+def notices(intent: Intent) -> Iterator[str]:
+    """Yield what is allowed but worth knowing, one sentence each."""
+    for residency in intent.tenants_file.classes:
+        for region in intent.regions:
+            missing = sorted(m for m in intent.models_of_class[residency] if intent.accelerator_for(m, region) is None)
+            admitted = residency in intent.tenants_file.admits.get(intent.jurisdiction(region), ())
+            if missing and admitted:
+                yield f"{region} takes no '{residency}' traffic: it has no accelerator for {listed(missing)}"
+    for name, model in intent.models.items():
+        for accelerator, how in model.accelerators.items():
+            if how.goodput.kind != "measured":
+                yield f"goodput of {name} on {accelerator} is {how.goodput.kind}, not measured ({how.goodput.source})"
+
+
+def check_models(intent: Intent) -> Iterator[Problem]:
+    """Models name known artifacts, shapes, accelerators and owners; a replica fits a node."""
+    for name, model in intent.models.items():
+        where = f"{intent.name}/models.yaml, models.{name}"
+        if model.artifact not in intent.artifacts.models:
+            yield unknown(f"{where}.artifact", "artifact", model.artifact, intent.artifacts.models)
+        if model.shape not in intent.facts.model_shapes:
+            yield unknown(f"{where}.shape", "model shape", model.shape, intent.facts.model_shapes)
+        for accelerator, how in model.accelerators.items():
+            if accelerator not in intent.facts.accelerators:
+                yield unknown(f"{where}.accelerators", "accelerator", accelerator, intent.facts.accelerators)
+                continue
+            for region, row in intent.regions.items():
+                for pool_id, pool in intent.node_pools_for(region, accelerator).items():
+                    node_gpus = intent.facts.machine_types[row.cloud, pool.machine_type].node_gpus
+                    if how.gpus_per_replica > node_gpus:
+                        yield Problem(
+                            where=f"{where}.accelerators.{accelerator}.gpus_per_replica",
+                            what=f"a replica does not fit a node of {region} node pool '{pool_id}'",
+                            got=f"{how.gpus_per_replica} GPUs",
+                            allowed=f"up to {node_gpus:g} GPUs of {pool.machine_type}",
+                            do="Use a larger machine type or fewer GPUs per replica",
+                        )
+        for variant, detail in model.variants.items():
+            if detail.owner not in intent.tenants_file.tenants:
+                yield unknown(f"{where}.variants.{variant}.owner", "tenant", detail.owner, intent.tenants_file.tenants)
+
+
+def check_tenants(intent: Intent) -> Iterator[Problem]:
+    """Classes, jurisdictions, hosts and models of tenants exist and agree."""
+    file = intent.tenants_file
+    base = f"{intent.name}/tenants.yaml"
+    jurisdictions = {row.jurisdiction for row in intent.facts.provider_regions.values()}
+    for name, residency in file.classes.items():
+        for key in ("serve_in", "fail_over_to"):
+            for jurisdiction in getattr(residency, key):
+                if jurisdiction not in jurisdictions and jurisdiction != "*":
+                    yield unknown(f"{base}, classes.{name}.{key}", "jurisdiction", jurisdiction, jurisdictions)
+        lacking = {"region", "zone", "replica"} - set(residency.survive)
+        if lacking - ({residency.gap.loss} if residency.gap else set()):
+            yield Problem(
+                where=f"{base}, classes.{name}.survive",
+                what=f"the class does not survive the loss of a {listed(lacking)}",
+                do="Add it, or add 'gap' with loss, owner, reason and expires",
+            )
+    for jurisdiction, admitted in file.admits.items():
+        if jurisdiction not in jurisdictions:
+            yield unknown(f"{base}, admits", "jurisdiction", jurisdiction, jurisdictions)
+        for residency_name in admitted:
+            if residency_name not in file.classes:
+                yield unknown(f"{base}, admits.{jurisdiction}", "residency class", residency_name, file.classes)
+    hosts: dict[str, str] = {}
+    for name, tenant in file.tenants.items():
+        where = f"{base}, tenants.{name}"
+        for key, value in (("residency", tenant.residency), ("was", tenant.was)):
+            if value is not None and value not in file.classes:
+                yield unknown(f"{where}.{key}", "residency class", value, file.classes)
+        for model in tenant.models:
+            if model not in intent.models:
+                yield unknown(f"{where}.models", "model", model, intent.models)
+        if tenant.host and tenant.host in hosts:
+            yield Problem(
+                where=f"{where}.host",
+                what=f"tenant '{hosts[tenant.host]}' has this host already",
+                got=tenant.host,
+                do="Give each tenant its own host",
+            )
+        hosts.setdefault(tenant.host or "", name)
+        owner = file.classes.get(tenant.residency)
+        if tenant.prompt_logging and owner and owner.prompt_logging == "forbidden":
+            yield Problem(
+                where=f"{where}.prompt_logging",
+                what=f"class '{tenant.residency}' forbids prompt logging",
+                got="true",
+                do="Set it to false, or change the class by contract",
+            )
+
+
+def check_demand(intent: Intent) -> Iterator[Problem]:
+    """Curves name known tenants of one class, origins and models, and no demand is counted twice."""
+    file = intent.tenants_file
+    seen: dict[tuple[str, str, str], int] = {}
+    for index, curve in enumerate(intent.demand_file.demand):
+        where = f"{intent.name}/demand.yaml, demand.{index}"
+        for tenant in curve.tenants:
+            if tenant not in file.tenants:
+                yield unknown(f"{where}.tenants", "tenant", tenant, file.tenants)
+            elif curve.model in intent.models and curve.model not in file.tenants[tenant].models:
+                yield Problem(
+                    where=f"{where}.model",
+                    what=f"tenant '{tenant}' does not use this model",
+                    got=curve.model,
+                    allowed=listed(file.tenants[tenant].models),
+                    do="Add the model to the tenant, or correct the curve",
+                )
+            key = (tenant, curve.origin, curve.model)
+            if key in seen:
+                yield Problem(
+                    where=where,
+                    what=(
+                        f"demand of tenant '{tenant}' from '{curve.origin}' for '{curve.model}' stands in "
+                        f"demand.{seen[key]} already"
+                    ),
+                    do="Keep one curve",
+                )
+            seen[key] = index
+        classes = {file.tenants[tenant].residency for tenant in curve.tenants if tenant in file.tenants}
+        if len(classes) > 1:
+            yield Problem(
+                where=f"{where}.tenants",
+                what="tenants of one curve must be of one residency class",
+                got=listed(classes),
+                do="Write one curve per class",
+            )
+        if curve.origin not in intent.regions_file.origins:
+            yield unknown(f"{where}.origin", "origin", curve.origin, intent.regions_file.origins)
+        if curve.model not in intent.models:
+            yield unknown(f"{where}.model", "model", curve.model, intent.models)
+
+
+def check_capacity(intent: Intent) -> Iterator[Problem]:
+    """Quotas, reservations and discounts name things that exist on the region's cloud."""
+    for region, holdings in intent.capacity.regions.items():
+        where = f"{intent.name}/capacity.yaml, regions.{region}"
+        if region not in intent.regions:
+            yield unknown(where, "region", region, intent.regions)
+            continue
+        cloud = intent.regions[region].cloud
+        codes = {quota.quota_code for quota in intent.facts.quotas if quota.cloud == cloud}
+        for code in holdings.quotas:
+            if code not in codes:
+                yield unknown(f"{where}.quotas", f"quota of {cloud}", code, codes)
+        for name, reservation in holdings.reservations.items():
+            machine_types = {machine for owner, machine in intent.facts.machine_types if owner == cloud}
+            if reservation.machine_type not in machine_types:
+                yield unknown(
+                    f"{where}.reservations.{name}", f"machine type of {cloud}", reservation.machine_type, machine_types
+                )
+            if reservation.zone not in intent.regions[region].zones:
+                yield unknown(
+                    f"{where}.reservations.{name}", f"zone of {region}", reservation.zone, intent.regions[region].zones
+                )
+        for name, route in holdings.hosted_routes.items():
+            if route.model not in intent.models:
+                yield unknown(f"{where}.hosted_routes.{name}.model", "model", route.model, intent.models)
+            for residency in route.classes:
+                if residency not in intent.tenants_file.classes:
+                    yield unknown(
+                        f"{where}.hosted_routes.{name}", "residency class", residency, intent.tenants_file.classes
+                    )
+    for index, discount in enumerate(intent.capacity.discounts):
+        if discount.cloud not in intent.facts.clouds:
+            yield unknown(
+                f"{intent.name}/capacity.yaml, discounts.{index}", "cloud", discount.cloud, intent.facts.clouds
+            )
+
+
+def check_releases(intent: Intent) -> Iterator[Problem]:
+    """Artifacts hold the engine image; adapters and variants name things that exist."""
+    if "engine" not in intent.artifacts.images:
+        yield Problem(
+            where=f"{intent.name}/artifacts.yaml, images",
+            what="there is no image 'engine'",
+            do="Release the engine image and add it",
+        )
+    for name, artifact in intent.artifacts.adapters.items():
+        tenant = artifact.residency.removeprefix("tenant:")
+        if artifact.residency.startswith("tenant:") and tenant not in intent.tenants_file.tenants:
+            yield unknown(
+                f"{intent.name}/artifacts.yaml, adapters.{name}.residency",
+                "tenant",
+                tenant,
+                intent.tenants_file.tenants,
+            )
+    files = {"fleet", "regions", "models", "tenants", "demand", "guardrails", "capacity"}
+    for name, patch in intent.variants.variants.items():
+        for stem in patch:
+            if stem not in files:
+                yield unknown(f"{intent.name}/variants.yaml, variants.{name}", "file", stem, files)
+
+
+def check_operations(intent: Intent) -> Iterator[Problem]:
+    """Operations name regions and classes of the fleet, and an incident ends in time."""
+    operations = f"{intent.name}/operations.yaml"
+    for region in intent.operations.regions:
+        if region not in intent.regions:
+            yield unknown(f"{operations}, regions", "region", region, intent.regions)
+    for index, drill in enumerate(intent.operations.drills):
+        if drill.region not in intent.regions:
+            yield unknown(f"{operations}, drills.{index}", "region", drill.region, intent.regions)
+        if drill.residency not in intent.tenants_file.classes:
+            yield unknown(
+                f"{operations}, drills.{index}", "residency class", drill.residency, intent.tenants_file.classes
+            )
+    incident = intent.operations.incident
+    if incident and incident.lost not in intent.regions:
+        yield unknown(f"{operations}, incident.lost", "region", incident.lost, intent.regions)
+    if incident and (incident.expires - incident.since).total_seconds() > 72 * 3600:
+        yield Problem(
+            where=f"{operations}, incident.expires",
+            what="an incident lasts at most 72 h",
+            got=str(incident.expires),
+            do="Set an earlier expiry; renew it if it lasts",
+        )
+    if incident and incident.expires <= incident.since:
+        yield _ends_early(f"{operations}, incident.expires", str(incident.expires), str(incident.since))
+    for index, wave in enumerate(intent.operations.rollout.waves):
+        for region in wave:
+            if region not in intent.regions:
+                yield unknown(f"{operations}, rollout.waves.{index}", "region", region, intent.regions)
+
+
+def check_waivers(intent: Intent) -> Iterator[Problem]:
+    """Waivers are short, and approved by another than their owner."""
+    for name, waiver in intent.waivers.waivers.items():
+        where = f"{intent.name}/waivers.yaml, waivers.{name}"
+        if (waiver.expires - waiver.created).days > 30:
+            yield Problem(
+                where=f"{where}.expires",
+                what="a waiver lasts at most 30 days",
+                got=str(waiver.expires),
+                do="Set an earlier expiry",
+            )
+        if waiver.expires < waiver.created:
+            yield _ends_early(f"{where}.expires", str(waiver.expires), str(waiver.created))
+        if waiver.owner == waiver.approver:
+            yield Problem(
+                where=f"{where}.approver",
+                what="the owner cannot approve the waiver",
+                got=waiver.approver,
+                do="Name another approver",
+            )
+
+
+def _ends_early(where: str, got: str, begins: str) -> Problem:
+    return Problem(
+        where=where, what="ends before it begins", got=got, allowed=f"after {begins}", do="Correct the dates"
+    )
+
+
+def check_survival_is_possible(intent: Intent) -> Iterator[Problem]:
+    """A class that must survive a region has at least one region to go to from each of its homes."""
+    for residency, origins in intent.homes.items():
+        detail = intent.tenants_file.classes[residency]
+        if "region" not in detail.survive or not intent.guardrails.losses.region:
+            continue
+        for home in sorted({region for shares in origins.values() for region in shares}):
+            if not intent.survivors(residency, home):
+                places, models = listed(detail.fail_over_to), listed(intent.models_of_class[residency])
+                yield Problem(
+                    where=f"{intent.name}/tenants.yaml, classes.{residency}",
+                    what=f"losing '{home}' leaves no region that the class may go to",
+                    got=f"fail_over_to {places}",
+                    allowed=f"a second region in {places} that hosts {models} and admits the class",
+                    do=f"Add a region in {places}, admit the class there, or give the class a dated gap",
+                )

@@ -1,0 +1,282 @@
+"""Checks of regions, node pools and origins against facts and classes."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from outlast.errors import Problem, listed
+from outlast.intent.intent import Intent
+from outlast.intent.known import unknown
+from outlast.intent.regions import NodePool, Region
+
+
+def check_regions(intent: Intent) -> Iterator[Problem]:
+    """Places, zones, address ranges, accounts and node pools of every region."""
+    facts = intent.facts
+    for name, region in intent.regions.items():
+        where = f"{intent.name}/regions.yaml, regions.{name}"
+        if region.cloud not in facts.clouds:
+            yield unknown(f"{where}.cloud", "cloud", region.cloud, facts.clouds)
+            continue
+        places = {place for cloud, place in facts.provider_regions if cloud == region.cloud}
+        if region.provider_region not in places:
+            yield unknown(
+                f"{where}.provider_region", f"provider region of {region.cloud}", region.provider_region, places
+            )
+            continue
+        zones = zones_of(intent, region)
+        for zone in region.zones:
+            if zones and zone not in zones:
+                yield unknown(f"{where}.zones", f"zone of {region.provider_region}", zone, zones)
+        if len(set(region.zones)) != len(region.zones):
+            yield Problem(
+                where=f"{where}.zones", what="a zone stands twice", got=", ".join(region.zones), do="Remove the repeat"
+            )
+        if region.allowed_account and region.allowed_account != region.account:
+            yield Problem(
+                where=f"{where}.allowed_account",
+                what="differs from the account",
+                got=region.allowed_account,
+                allowed=region.account,
+                do="Correct one of them",
+            )
+        if not region.api.private and not region.api.allow:
+            yield Problem(
+                where=f"{where}.api.allow",
+                what="a public API server without an allow list is open to the world",
+                do="List the ranges that may reach it, or set private: true",
+            )
+        for text in region.api.allow:
+            yield from _check_allowed(f"{where}.api.allow", text)
+        for pool_id, pool in region.node_pools.items():
+            yield from _check_node_pool(intent, name, region, f"{where}.node_pools.{pool_id}", pool)
+    yield from _check_ranges(intent)
+    yield from _check_dns(intent)
+
+
+def _check_allowed(where: str, text: str) -> Iterator[Problem]:
+    try:
+        size = ipaddress.IPv4Network(text).prefixlen
+    except ValueError as error:
+        yield Problem(where=where, what=str(error), got=text, do="Write a network address such as 203.0.113.0/24")
+        return
+    if size == 0:
+        yield Problem(where=where, what="this range is the whole world", got=text, do="List the ranges that need it")
+
+
+def zones_of(intent: Intent, region: Region) -> set[str]:
+    """Return the zones that facts know in a provider region."""
+    return {
+        zone
+        for (cloud, place, _), offering in intent.facts.offerings.items()
+        if (cloud, place) == (region.cloud, region.provider_region)
+        for zone in offering.zones
+    }
+
+
+def _check_node_pool(intent: Intent, name: str, region: Region, where: str, pool: NodePool) -> Iterator[Problem]:
+    machine = intent.facts.machine_types.get((region.cloud, pool.machine_type))
+    if machine is None:
+        known = {kind for cloud, kind in intent.facts.machine_types if cloud == region.cloud}
+        yield unknown(f"{where}.machine_type", f"machine type of {region.cloud}", pool.machine_type, known)
+        return
+    offering = intent.facts.offerings.get((region.cloud, region.provider_region, pool.machine_type))
+    offered = offering.zones if offering else ()
+    if offering is None:
+        sold_in = {
+            place for cloud, place, kind in intent.facts.offerings if (cloud, kind) == (region.cloud, pool.machine_type)
+        }
+        yield Problem(
+            where=f"{where}.machine_type",
+            what=f"{pool.machine_type} is not offered in {region.provider_region}",
+            allowed=f"one of {listed(sold_in)}",
+            do="Choose another machine type or region",
+        )
+    for zone in pool.zones:
+        if zone not in region.zones:
+            yield unknown(f"{where}.zones", f"zone of {name}", zone, region.zones)
+        elif offered and zone not in offered:
+            yield Problem(
+                where=f"{where}.zones",
+                what=f"{pool.machine_type} is not offered in zone {zone}",
+                allowed=listed(offered),
+                do="Use a zone that offers it",
+            )
+    if pool.partition.startswith("mig-"):
+        count, profile = pool.partition.removeprefix("mig-").split("x", 1)
+        card = intent.facts.accelerators[machine.accelerator]
+        most = {
+            name: int(number) for name, _, number in (entry.partition(":") for entry in card.mig_profiles_max_count)
+        }
+        if profile not in most:
+            yield Problem(
+                where=f"{where}.partition",
+                what=f"{machine.accelerator} has no MIG profile '{profile}'",
+                allowed=listed(most),
+                do="Choose a profile of the card, or time-slicing for small models",
+            )
+        elif not 1 <= int(count) <= most[profile]:
+            yield Problem(
+                where=f"{where}.partition",
+                what=f"{machine.accelerator} does not hold that many instances of '{profile}'",
+                got=count,
+                allowed=f"1 to {most[profile]}",
+                do="Correct the count",
+            )
+    yield from _check_reservation(intent, name, where, pool)
+
+
+def _check_reservation(intent: Intent, name: str, where: str, pool: NodePool) -> Iterator[Problem]:
+    if (pool.capacity == "reserved") != (pool.reservation is not None):
+        do = (
+            "Name the reservation"
+            if pool.capacity == "reserved"
+            else "Set capacity: reserved, or remove the reservation"
+        )
+        yield Problem(
+            where=f"{where}.reservation",
+            what="'reservation' and 'capacity: reserved' go together",
+            got=str(pool.reservation),
+            do=do,
+        )
+    if pool.reservation is None:
+        return
+    held = intent.holdings(name).reservations
+    reservation = held.get(pool.reservation)
+    if reservation is None:
+        yield unknown(f"{where}.reservation", f"reservation of {name} in capacity.yaml", pool.reservation, held)
+        return
+    if reservation.machine_type != pool.machine_type:
+        yield Problem(
+            where=f"{where}.reservation",
+            what="the reservation holds another machine type",
+            got=reservation.machine_type,
+            allowed=pool.machine_type,
+            do="Correct the machine type or the reservation",
+        )
+    if pool.zones != (reservation.zone,):
+        yield Problem(
+            where=f"{where}.zones",
+            what="a reserved node pool lies in the zone of its reservation",
+            got=", ".join(pool.zones),
+            allowed=reservation.zone,
+            do="Declare one node pool per reservation",
+        )
+
+
+def _check_ranges(intent: Intent) -> Iterator[Problem]:
+    ranges: list[tuple[str, ipaddress.IPv4Network]] = []
+    for name, region in intent.regions.items():
+        where = f"{intent.name}/regions.yaml, regions.{name}.cidr"
+        try:
+            network = ipaddress.IPv4Network(region.cidr)
+        except ValueError as error:
+            yield Problem(
+                where=where, what=str(error), got=region.cidr, do="Write a network address such as 10.16.0.0/16"
+            )
+            continue
+        if network.prefixlen > 16:
+            yield Problem(
+                where=where,
+                what="too small for node, pod and gateway subnets",
+                got=region.cidr,
+                allowed="/16 or larger",
+                do="Widen it",
+            )
+        for other, taken in ranges:
+            if network.overlaps(taken):
+                yield Problem(
+                    where=where,
+                    what=f"overlaps the range of '{other}'",
+                    got=region.cidr,
+                    allowed=f"anything outside {taken}",
+                    do="Give every region its own range",
+                )
+        ranges.append((name, network))
+
+
+def _check_dns(intent: Intent) -> Iterator[Problem]:
+    dns = intent.fleet.dns
+    where = f"{intent.name}/fleet.yaml, dns.region"
+    owner = intent.regions.get(dns.region)
+    if dns.cloud not in intent.facts.clouds:
+        yield unknown(f"{intent.name}/fleet.yaml, dns.cloud", "cloud", dns.cloud, intent.facts.clouds)
+    elif owner is None:
+        yield unknown(where, "region", dns.region, intent.regions)
+    elif owner.cloud != dns.cloud:
+        yield Problem(
+            where=where,
+            what="the region is not on the DNS cloud",
+            got=f"{dns.region} on {owner.cloud}",
+            allowed=f"a region on {dns.cloud}",
+            do="Choose a region of the DNS cloud",
+        )
+
+
+def check_origins(intent: Intent) -> Iterator[Problem]:
+    """Origins name known regions; homes sum to 100 and lie where the class may be served."""
+    codes: dict[str, str] = {}
+    for name, origin in intent.regions_file.origins.items():
+        where = f"{intent.name}/regions.yaml, origins.{name}"
+        for region in origin.nearest:
+            if region not in intent.regions:
+                yield unknown(f"{where}.nearest", "region", region, intent.regions)
+        for code in origin.geolocation:
+            kind, _, value = code.partition(":")
+            if kind not in ("continent", "country") or len(value) != 2 or not value.isupper():
+                yield Problem(
+                    where=f"{where}.geolocation",
+                    what="not a geolocation",
+                    got=f"'{code}'",
+                    allowed="continent:XX or country:XX with two capitals",
+                    do="Mend it",
+                )
+            if code in codes:
+                yield Problem(
+                    where=f"{where}.geolocation",
+                    what=f"origin '{codes[code]}' has it already",
+                    got=code,
+                    do="Give each place to one origin",
+                )
+            codes[code] = name
+        for residency, shares in origin.home.items():
+            key = f"{where}.home.{residency}"
+            if residency not in intent.tenants_file.classes:
+                yield unknown(key, "residency class", residency, intent.tenants_file.classes)
+                continue
+            if sum(shares.values()) != 100:
+                yield Problem(
+                    where=key, what="shares must sum to 100", got=str(sum(shares.values())), do="Correct the shares"
+                )
+            for region, share in shares.items():
+                if region not in intent.regions:
+                    yield unknown(key, "region", region, intent.regions)
+                elif share and not intent.may_serve(residency, region):
+                    yield Problem(
+                        where=f"{key}.{region}",
+                        what=_why_not(intent, residency, region),
+                        do="Move the home, or change the region or the class",
+                    )
+    for residency, origins in intent.origins_of_class.items():
+        for name in origins:
+            if name in intent.regions_file.origins and not intent.homes[residency][name]:
+                yield Problem(
+                    where=f"{intent.name}/regions.yaml, origins.{name}.nearest",
+                    what=f"no region listed there may serve class '{residency}'",
+                    got=listed(intent.regions_file.origins[name].nearest),
+                    allowed=listed(r for r in intent.regions if intent.may_serve(residency, r)),
+                    do="Add one, or declare a home",
+                )
+
+
+def _why_not(intent: Intent, residency: str, region: str) -> str:
+    jurisdiction = intent.jurisdiction(region)
+    detail = intent.tenants_file.classes[residency]
+    if "*" not in detail.serve_in and jurisdiction not in detail.serve_in:
+        allowed = listed(detail.serve_in)
+        return f"class '{residency}' may not be served in {jurisdiction}, where the region lies (allowed {allowed})"
+    if residency not in intent.tenants_file.admits.get(jurisdiction, ()):
+        return f"jurisdiction {jurisdiction} does not admit class '{residency}'"
+    missing = [model for model in intent.models_of_class[residency] if intent.accelerator_for(model, region) is None]
+    return f"the region hosts no {listed(missing)}, which class '{residency}' uses"

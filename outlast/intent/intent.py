@@ -1,0 +1,175 @@
+"""What a fleet wants and holds, as one immutable value, with the sets and curves that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from outlast.facts import Facts
+from outlast.intent.capacity import CapacityFile, Holdings
+from outlast.intent.demand import DemandFile
+from outlast.intent.fleet import FleetFile
+from outlast.intent.guardrails import GuardrailsFile
+from outlast.intent.models import Model, ModelAccelerator, ModelsFile
+from outlast.intent.regions import NodePool, Region, RegionsFile
+from outlast.intent.releases import ArtifactsFile, OperationsFile, VariantsFile, WaiversFile
+from outlast.intent.tenants import TenantsFile
+
+ANY = "*"
+HOURS = 168
+"""Hours of a planned week; hour 0 is Monday 00:00 UTC."""
+
+
+@dataclass(frozen=True)
+class Intent:
+    """All files of one fleet, checked, with the facts they were checked against."""
+
+    name: str
+    """The fleet."""
+    facts: Facts
+    fleet: FleetFile
+    regions_file: RegionsFile
+    models_file: ModelsFile
+    tenants_file: TenantsFile
+    demand_file: DemandFile
+    guardrails: GuardrailsFile
+    capacity: CapacityFile
+    artifacts: ArtifactsFile
+    operations: OperationsFile
+    waivers: WaiversFile
+    variants: VariantsFile
+
+    @property
+    def regions(self) -> Mapping[str, Region]:
+        """Our regions, in the order of the file."""
+        return self.regions_file.regions
+
+    @property
+    def models(self) -> Mapping[str, Model]:
+        """Models; each one's replicas in a region are a pool of the same name."""
+        return self.models_file.models
+
+    def jurisdiction(self, region: str) -> str:
+        """Return the law that applies in our region; facts decide, not the files people write."""
+        row = self.regions[region]
+        found = self.facts.jurisdiction_of(row.cloud, row.provider_region)
+        if found is None:
+            raise LookupError(row.cloud, row.provider_region)  # the loader refuses such a region
+        return found
+
+    @cached_property
+    def jurisdictions(self) -> Mapping[str, tuple[str, ...]]:
+        """Jurisdiction -> our regions in it."""
+        found: dict[str, list[str]] = {}
+        for region in self.regions:
+            found.setdefault(self.jurisdiction(region), []).append(region)
+        return {jurisdiction: tuple(regions) for jurisdiction, regions in found.items()}
+
+    def holdings(self, region: str) -> Holdings:
+        """Return quotas and reservations of a region; nothing declared means nothing granted."""
+        return self.capacity.regions.get(region, Holdings())
+
+    def class_of(self, tenant: str) -> str:
+        """Return a tenant's residency class."""
+        return self.tenants_file.tenants[tenant].residency
+
+    @cached_property
+    def models_of_class(self) -> Mapping[str, frozenset[str]]:
+        """Residency class -> models its tenants use."""
+        used: dict[str, set[str]] = {name: set() for name in self.tenants_file.classes}
+        for tenant in self.tenants_file.tenants.values():
+            used.setdefault(tenant.residency, set()).update(tenant.models)
+        return {name: frozenset(models) for name, models in used.items()}
+
+    def node_pools_for(self, region: str, accelerator: str) -> Mapping[str, NodePool]:
+        """Return the region's node pools that carry an accelerator."""
+        row = self.regions[region]
+        return {
+            pool_id: pool
+            for pool_id, pool in row.node_pools.items()
+            if (machine := self.facts.machine_types.get((row.cloud, pool.machine_type)))
+            and machine.accelerator == accelerator
+        }
+
+    def accelerator_for(self, model: str, region: str) -> tuple[str, ModelAccelerator] | None:
+        """Return the first accelerator, in the model's order, that the region has; None if it cannot host the model."""
+        for accelerator, how in self.models[model].accelerators.items():
+            if self.node_pools_for(region, accelerator):
+                return accelerator, how
+        return None
+
+    @cached_property
+    def _hosts(self) -> Mapping[str, frozenset[str]]:
+        """Region -> classes whose every model it can host."""
+        return {
+            region: frozenset(
+                name
+                for name, models in self.models_of_class.items()
+                if all(self.accelerator_for(model, region) for model in models)
+            )
+            for region in self.regions
+        }
+
+    def may_serve(self, residency: str, region: str) -> bool:
+        """Whether a class may be at home in a region: law of both sides, and every model hosted."""
+        return self._allowed(residency, region, self.tenants_file.classes[residency].serve_in)
+
+    def may_fail_over(self, residency: str, region: str) -> bool:
+        """Whether a class may move into a region after a loss."""
+        return self._allowed(residency, region, self.tenants_file.classes[residency].fail_over_to)
+
+    def may_hold(self, residency: str, region: str) -> bool:
+        """Whether data of a class may be in a region at all, normally or after a loss."""
+        return self.may_serve(residency, region) or self.may_fail_over(residency, region)
+
+    def _allowed(self, residency: str, region: str, jurisdictions: tuple[str, ...]) -> bool:
+        jurisdiction = self.jurisdiction(region)
+        admitted = self.tenants_file.admits.get(jurisdiction, ())
+        return (
+            (ANY in jurisdictions or jurisdiction in jurisdictions)
+            and residency in admitted
+            and residency in self._hosts[region]
+        )
+
+    def survivors(self, residency: str, lost: str) -> tuple[str, ...]:
+        """Return the regions that may take a class when ``lost`` is lost, in file order."""
+        return tuple(region for region in self.regions if region != lost and self.may_fail_over(residency, region))
+
+    @cached_property
+    def origins_of_class(self) -> Mapping[str, tuple[str, ...]]:
+        """Residency class -> origins it has demand from, in file order."""
+        used: dict[str, set[str]] = {name: set() for name in self.tenants_file.classes}
+        for curve in self.demand_file.demand:
+            used[self.class_of(curve.tenants[0])].add(curve.origin)
+        return {name: tuple(o for o in self.regions_file.origins if o in origins) for name, origins in used.items()}
+
+    @cached_property
+    def homes(self) -> Mapping[str, Mapping[str, Mapping[str, int]]]:
+        """Class -> origin -> region -> per cent of the origin's demand at home there; each sums to 100."""
+        return {
+            residency: {origin: self._home(residency, origin) for origin in origins}
+            for residency, origins in self.origins_of_class.items()
+        }
+
+    def _home(self, residency: str, origin: str) -> Mapping[str, int]:
+        row = self.regions_file.origins[origin]
+        declared = row.home.get(residency)
+        if declared is not None:
+            return {region: share for region, share in declared.items() if share > 0}
+        allowed = [region for region in row.nearest if region in self.regions and self.may_serve(residency, region)]
+        return {allowed[0]: 100} if allowed else {}
+
+    @cached_property
+    def home_demand(self) -> Mapping[tuple[str, str, str], tuple[float, ...]]:
+        """(pool, class, home region) -> demand with burst margin, 168 hours, in the model's unit per second."""
+        found: dict[tuple[str, str, str], list[float]] = {}
+        margin = 1 + self.guardrails.burst_margin
+        for curve in self.demand_file.demand:
+            residency = self.class_of(curve.tenants[0])
+            hours = curve.tok_s()
+            for region, share in self.homes[residency][curve.origin].items():
+                total = found.setdefault((curve.model, residency, region), [0.0] * HOURS)
+                for hour, value in enumerate(hours):
+                    total[hour] += value * margin * share / 100
+        return {key: tuple(values) for key, values in found.items()}
