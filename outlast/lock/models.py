@@ -1,0 +1,177 @@
+"""The lock: the committed result of planning, as ``config/fleets/<fleet>/plan.lock.yaml`` holds it.
+
+Not here, on purpose: demand, goodput, prices and artifact digests. Proof and spend read them from intent and facts, so
+that a slip of the planner cannot hide in its own output.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from outlast.facts.models import Capacity
+
+Days = Literal["mon-fri", "sat-sun", "mon-sun"]
+_DAYS: dict[str, range] = {"mon-fri": range(5), "sat-sun": range(5, 7), "mon-sun": range(7)}
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[int, Field(ge=0, le=100)]
+
+
+class Part(BaseModel):
+    """Frozen, refuses unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Nodes(Part):
+    """Nodes of a node pool. Spend shows all three; headroom counts ``min`` only."""
+
+    min: Count
+    expected: Annotated[float, Field(ge=0)]
+    max: Count
+
+
+class LockNodePool(Part):
+    """One cloud node pool in one zone; its key is the logical name and the label."""
+
+    id: str
+    """Node pool in regions.yaml."""
+    zone: str
+    generation: Annotated[str, Field(pattern=r"^[a-z]$")]
+    """Changes when a field changes that no cloud can change in place."""
+    state: Literal["arriving", "serving", "leaving"]
+    machine_type: str
+    accelerator: str
+    node_gpus: Annotated[float, Field(gt=0)]
+    partition: str = "whole"
+    capacity: Capacity
+    reservation: str | None = None
+    scaling: Literal["fixed", "elastic"]
+    nodes: Nodes
+    stage: tuple[str, ...]
+    """Artifacts on the node's NVMe cache."""
+    stage_gib: Annotated[float, Field(ge=0)]
+    disk_gib: Count
+
+
+class Window(Part):
+    """Hours of the week, UTC; ``to_h`` is exclusive and may not wrap."""
+
+    days: Days
+    from_h: Annotated[int, Field(ge=0, le=23)]
+    to_h: Annotated[int, Field(ge=1, le=24)]
+    replicas: Count
+
+    def holds(self, hour: int) -> bool:
+        """Whether hour of week ``hour`` (0 = Monday 00:00 UTC) lies inside."""
+        return hour // 24 in _DAYS[self.days] and self.from_h <= hour % 24 < self.to_h
+
+
+class Replicas(Part):
+    """Replicas of a pool. ``planned`` includes canary and warm previous; the autoscaler keeps floor to max."""
+
+    floor: Count
+    planned: Count
+    max: Count
+    canary: Count = 0
+
+
+class Binding(Part):
+    """The case that sets the count."""
+
+    lost: str
+    """``none``, ``replica``, ``zone``, or the region lost."""
+    hour: Annotated[int, Field(ge=0, le=167)]
+    need_tok_s: Annotated[float, Field(ge=0)]
+
+
+class LockPool(Part):
+    """A model's replicas on one accelerator in a region: one Deployment."""
+
+    pool: str
+    model: str
+    """Artifact that the replicas load."""
+    tier: Literal["dedicated", "adapters", "packed", "scale-to-zero"]
+    accelerator: str
+    replica_gpus: Annotated[int, Field(ge=1)]
+    places: dict[str, Count]
+    """Node pool key -> replicas there; sums to ``planned``."""
+    replicas: Replicas
+    floors: tuple[Window, ...] = ()
+    """Hours in which the floor is higher."""
+    binding: Binding
+    rollout: tuple[Window, ...] = ()
+    """Hours in which so many replicas are spare for a rollout."""
+
+    def floor_at(self, hour: int) -> int:
+        """Return the floor in force at an hour of the week."""
+        return max([self.replicas.floor, *(window.replicas for window in self.floors if window.holds(hour))])
+
+
+class LockQuota(Part):
+    """What a region needs of a quota."""
+
+    unit: Literal["vcpu", "gpus"]
+    granted: Annotated[float, Field(ge=0)]
+    min: Annotated[float, Field(ge=0)]
+    peak: Annotated[float, Field(ge=0)]
+    """Maximum of all nodes, overlapping generations included."""
+
+
+class LockRegion(Part):
+    """All that one region stack declares; a stack reads only its own block."""
+
+    node_pools: dict[str, LockNodePool]
+    pools: dict[str, LockPool]
+    quotas: dict[str, LockQuota] = {}
+    stranded_gpus: Annotated[float, Field(ge=0)] = 0
+    """GPUs of whole nodes that no replica uses."""
+
+
+class Solver(Part):
+    """How the plan was found and how good it is."""
+
+    name: str
+    version: str
+    router: Literal["static", "even"]
+    usd_h: Annotated[float, Field(ge=0)]
+    """Nodes per hour at list price less discounts."""
+    bound_usd_h: Annotated[float, Field(ge=0)]
+    """No plan under these rules costs less."""
+    gap_pct: Annotated[float, Field(ge=0)]
+    stopped: Literal["optimal", "limit", "time"] = "optimal"
+
+
+class PremiumSize(Part):
+    """What a rule costs."""
+
+    gpus: float
+    usd_h: float
+
+
+class Premium(Part):
+    """Price of one rule: as the only one, and on top of all others."""
+
+    rule: str
+    first_in: PremiumSize
+    last_in: PremiumSize
+
+
+class Lock(Part):
+    """The whole plan of a fleet."""
+
+    lock: Literal["outlast/1"]
+    fleet: str
+    inputs: dict[str, str]
+    """File stem (or ``facts``, ``prices``) -> digest of the planner inputs in it."""
+    against: str | None = None
+    """Digest of the lock this one was planned from."""
+    step: Literal["raise", "settle"]
+    solver: Solver
+    regions: dict[str, LockRegion]
+    homes: dict[str, dict[str, dict[str, Share]]]
+    """Class -> origin -> region -> per cent; copied from intent."""
+    shares: dict[str, dict[str, dict[str, Share]]]
+    """Class -> lost region -> survivor -> per cent."""
+    premiums: tuple[Premium, ...] = ()

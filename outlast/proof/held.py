@@ -1,0 +1,108 @@
+"""What replicas a fleet holds at every hour, from a lock or from what stacks applied; plain counts, no demand."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from outlast.intent import HOURS
+from outlast.lock import AppliedFile, Counts, Lock, counts_of, nodes_for
+from outlast.lock.applied import AppliedPool
+
+
+@dataclass(frozen=True)
+class PoolHeld:
+    """Replicas of one pool in one region on one accelerator."""
+
+    pool: str
+    accelerator: str
+    serving: tuple[int, ...]
+    """Replicas at each of 168 hours: the floor in force, within the nodes kept; canary included."""
+    canary: int
+    """Replicas among them that run another revision and do not count."""
+    zone_parts: Mapping[str, Fraction]
+    """Zone -> part of the planned replicas that lie there."""
+
+    def usable(self, hour: int) -> int:
+        """Return the replicas that count at an hour."""
+        return max(0, self.serving[hour] - self.canary)
+
+    def usable_without(self, zone: str, hour: int) -> int:
+        """Return the replicas that count when a zone is lost; its part is rounded up."""
+        gone = math.ceil(self.serving[hour] * self.zone_parts.get(zone, Fraction(0)))
+        return max(0, self.serving[hour] - gone - self.canary)
+
+
+Held = Mapping[str, Mapping[str, PoolHeld]]
+"""Region -> pool key -> replicas."""
+
+
+def held_of_lock(lock: Lock) -> Held:
+    """Return what the lock would hold when every stack has deployed it."""
+    return {region: _region(counts_of(block)) for region, block in lock.regions.items()}
+
+
+def held_of_applied(applied: AppliedFile, lock: Lock) -> Held:
+    """Return what stacks have deployed; a region that has deployed nothing holds nothing."""
+    return {
+        region: _region(entry.counts) if (entry := applied.get(f"{lock.fleet}.{region}")) else {}
+        for region in {*lock.regions, *_deployed_regions(applied, lock.fleet)}
+    }
+
+
+def _deployed_regions(applied: AppliedFile, fleet: str) -> list[str]:
+    return [
+        stack.removeprefix(f"{fleet}.")
+        for stack, entry in applied.items()
+        if stack.startswith(f"{fleet}.") and entry.counts.pools
+    ]
+
+
+def _region(counts: Counts) -> Mapping[str, PoolHeld]:
+    fitting = _replicas_that_fit(counts)
+    held: dict[str, PoolHeld] = {}
+    for key, pool in counts.pools.items():
+        places = fitting[key]
+        total = sum(places.values())
+        zones: dict[str, int] = {}
+        for node_pool, replicas in places.items():
+            zone = counts.node_pools[node_pool].zone
+            zones[zone] = zones.get(zone, 0) + replicas
+        held[key] = PoolHeld(
+            pool=pool.pool,
+            accelerator=pool.accelerator,
+            serving=tuple(min(_floor_at(pool, hour), total) for hour in range(HOURS)),
+            canary=pool.replicas.canary,
+            zone_parts={zone: Fraction(count, total) for zone, count in zones.items() if total},
+        )
+    return held
+
+
+def _floor_at(pool: AppliedPool, hour: int) -> int:
+    return max([pool.replicas.floor, *(window.replicas for window in pool.floors if window.holds(hour))])
+
+
+def _replicas_that_fit(counts: Counts) -> Mapping[str, Mapping[str, int]]:
+    """Return pool key -> node pool key -> replicas that the kept nodes hold, taking away from the last pool first."""
+    left = {key: dict(pool.places) for key, pool in counts.pools.items()}
+    for node_pool, row in counts.node_pools.items():
+        users = [key for key, pool in counts.pools.items() if pool.places.get(node_pool)]
+        while users and _nodes_needed(counts, left, node_pool, int(row.node_gpus)) > row.nodes_min:
+            key = users[-1]
+            left[key][node_pool] -= 1
+            if left[key][node_pool] == 0:
+                users.pop()
+    for places in left.values():
+        for node_pool in [name for name in places if name not in counts.node_pools]:
+            del places[node_pool]
+    return left
+
+
+def _nodes_needed(counts: Counts, places: Mapping[str, Mapping[str, int]], node_pool: str, node_gpus: int) -> int:
+    sizes: Counter[int] = Counter()
+    for key, pool in counts.pools.items():
+        sizes[pool.replica_gpus] += places[key].get(node_pool, 0)
+    return nodes_for(sizes, node_gpus)

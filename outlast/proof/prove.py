@@ -1,0 +1,234 @@
+"""Proves that a fleet survives, by plain arithmetic over every loss, hour and pool; no solver, no planner.
+
+For pool p in region r at hour h, with base demand D, goodput mu, occupancy rho (normal) and rho_f (failure) and
+prefill surge sigma:
+
+    nothing lost     n rho mu                 >=  D
+    replica lost     (n - 1) rho mu           >=  D
+    zone z lost      (n - n_z) rho_f mu       >=  D (1 + (sigma - 1) n_z / n)
+    region l lost    n rho_f mu               >=  D + sigma sum over classes of D_l share(class, l, r)
+
+n counts the replicas that serve at h, canary excluded (`PoolHeld`), n_z those of zone z. A class that does not survive
+a kind of loss is left out of its line. Demand of a lost region l that no share sends anywhere is case (pool, l, l).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from outlast.intent import HOURS, Intent
+from outlast.lock import Lock
+from outlast.proof.held import Held, PoolHeld, held_of_lock
+
+TOLERANCE = 1e-9
+"""Relative slack in comparisons, for the rounding of floating-point sums only."""
+NOTHING, REPLICA = "none", "replica"
+Shares = Mapping[str, Mapping[str, Mapping[str, int]]]
+
+
+@dataclass(frozen=True, order=True)
+class Case:
+    """What is asked of one pool in one region."""
+
+    pool: str
+    region: str
+    lost: str
+    """``none``, ``replica``, ``zone <zone>``, or a region; the region itself where nothing takes its demand."""
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The hour of a case with the least slack."""
+
+    case: Case
+    hour: int
+    need_tok_s: float
+    available_tok_s: float
+    replicas: int
+    """Replicas that count at that hour before the loss, canary excluded."""
+    replicas_needed: int
+    """Replicas that would have to count."""
+
+    @property
+    def slack_tok_s(self) -> float:
+        """Available less need; negative when the case is not survived."""
+        return self.available_tok_s - self.need_tok_s
+
+    @property
+    def holds(self) -> bool:
+        """Whether the case is survived."""
+        return self.slack_tok_s >= -TOLERANCE * max(1.0, self.need_tok_s)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """All cases of a fleet."""
+
+    margins: Mapping[Case, Margin]
+
+    @cached_property
+    def failures(self) -> tuple[Margin, ...]:
+        """Cases that are not survived, worst first."""
+        return tuple(sorted((m for m in self.margins.values() if not m.holds), key=lambda m: (m.slack_tok_s, m.case)))
+
+    def lowered_against(self, base: Proof) -> tuple[Margin, ...]:
+        """Return failures whose slack is lower than under ``base``; these are refused, the others only reported."""
+        return tuple(margin for margin in self.failures if _is_lower(margin, base.margins.get(margin.case)))
+
+    def binding(self) -> tuple[Margin, ...]:
+        """Return, per pool and region, the case with the least slack in parts of its need."""
+        tightest: dict[tuple[str, str], Margin] = {}
+        for margin in self.margins.values():
+            key = (margin.case.pool, margin.case.region)
+            if key not in tightest or _tightness(margin) < _tightness(tightest[key]):
+                tightest[key] = margin
+        return tuple(tightest[key] for key in sorted(tightest))
+
+
+def _tightness(margin: Margin) -> tuple[float, Case]:
+    return (margin.slack_tok_s / max(margin.need_tok_s, 1.0), margin.case)
+
+
+def _is_lower(margin: Margin, base: Margin | None) -> bool:
+    return base is None or margin.slack_tok_s < base.slack_tok_s - TOLERANCE * max(1.0, margin.need_tok_s)
+
+
+def prove(lock: Lock, intent: Intent, held: Held | None = None, shares: Shares | None = None) -> Proof:
+    """Work out the margin of every case.
+
+    Args:
+        lock: the plan; its shares say where a lost region's demand goes.
+        intent: demand, goodput and guardrails.
+        held: replicas that serve; absent, what the lock holds once deployed.
+        shares: shares in force; absent, those of the lock.
+    """
+    fleet = _Fleet(
+        intent, held if held is not None else held_of_lock(lock), shares if shares is not None else lock.shares
+    )
+    margins = {
+        margin.case: margin
+        for pool in intent.models
+        for region in intent.regions
+        for margin in fleet.margins(pool, region)
+    }
+    return Proof(margins)
+
+
+@dataclass(frozen=True)
+class _Fleet:
+    """One fleet under proof."""
+
+    intent: Intent
+    held: Held
+    shares: Shares
+
+    def margins(self, pool: str, region: str) -> Iterator[Margin]:
+        losses = self.intent.guardrails.losses
+        rows = [row for row in self.held.get(region, {}).values() if row.pool == pool]
+        yield from self._normal(pool, region, rows, NOTHING)
+        if losses.replica:
+            yield from self._normal(pool, region, rows, REPLICA)
+        if losses.zone:
+            yield from self._zones(pool, region, rows)
+        if losses.region:
+            yield from self._regions(pool, region, rows)
+            yield from self._unassigned(pool, region)
+
+    def _demand(self, pool: str, home: str, survive: str | None = None) -> dict[str, tuple[float, ...]]:
+        """Return class -> demand at home in a region; only classes that survive the given kind of loss."""
+        classes = self.intent.tenants_file.classes
+        return {
+            residency: hours
+            for (model, residency, region), hours in self.intent.home_demand.items()
+            if model == pool and region == home and (survive is None or survive in classes[residency].survive)
+        }
+
+    def _normal(self, pool: str, region: str, rows: list[PoolHeld], lost: str) -> Iterator[Margin]:
+        base = _sum(self._demand(pool, region, REPLICA if lost == REPLICA else None))
+        if not any(base):
+            return
+        rho = self.intent.guardrails.occupancy.normal
+        have = self._capacity(rows, rho)
+        spare = 0.0
+        if lost == REPLICA:
+            spare = rho * max((self._goodput(row) for row in rows), default=0.0)
+            have = [max(0.0, value - spare) for value in have]
+        yield self._worst(Case(pool, region, lost), base, have, rows, rho, spare)
+
+    def _zones(self, pool: str, region: str, rows: list[PoolHeld]) -> Iterator[Margin]:
+        base = _sum(self._demand(pool, region, "zone"))
+        if not any(base):
+            return
+        rho, sigma = self.intent.guardrails.occupancy.failure, self.intent.guardrails.prefill_surge.value
+        planned = sum(max(row.serving) * self._goodput(row) for row in rows)
+        held_in = {zone for row in rows for zone in row.zone_parts}
+        for zone in sorted({*self.intent.regions[region].zones, *held_in}):
+            gone = sum(float(row.zone_parts.get(zone, 0)) * max(row.serving) * self._goodput(row) for row in rows)
+            moved = gone / planned if planned else 1.0
+            need = [value * (1 + (sigma - 1) * moved) for value in base]
+            have = self._capacity(rows, rho, without=zone)
+            yield self._worst(Case(pool, region, f"zone {zone}"), need, have, rows, rho, rho * gone)
+
+    def _unassigned(self, pool: str, lost: str) -> Iterator[Margin]:
+        """Yield the part of a lost region's demand that the shares send to no other region of the fleet."""
+        sigma = self.intent.guardrails.prefill_surge.value
+        left: dict[str, tuple[float, ...]] = {}
+        for residency, hours in self._demand(pool, lost, "region").items():
+            shares = self.shares.get(residency, {}).get(lost, {})
+            sent = sum(share for region, share in shares.items() if region in self.intent.regions and region != lost)
+            left[residency] = tuple(sigma * value * max(0, 100 - sent) / 100 for value in hours)
+        need = _sum(left)
+        if any(need):
+            rho = self.intent.guardrails.occupancy.failure
+            yield self._worst(Case(pool, lost, lost), need, [0.0] * HOURS, [], rho, 0.0)
+
+    def _regions(self, pool: str, region: str, rows: list[PoolHeld]) -> Iterator[Margin]:
+        rho, sigma = self.intent.guardrails.occupancy.failure, self.intent.guardrails.prefill_surge.value
+        base = _sum(self._demand(pool, region, "region"))
+        have = self._capacity(rows, rho)
+        for lost in self.intent.regions:
+            moved = {
+                residency: tuple(value * share / 100 for value in hours)
+                for residency, hours in self._demand(pool, lost, "region").items()
+                if (share := self.shares.get(residency, {}).get(lost, {}).get(region, 0))
+            }
+            if lost == region or not moved:
+                continue
+            need = [own + sigma * more for own, more in zip(base, _sum(moved), strict=True)]
+            yield self._worst(Case(pool, region, lost), need, have, rows, rho, 0.0)
+
+    def _goodput(self, row: PoolHeld) -> float:
+        how = self.intent.models[row.pool].accelerators.get(row.accelerator)
+        return float(how.goodput.value) if how else 0.0  # deployed once, on what the model no longer runs on
+
+    def _capacity(self, rows: list[PoolHeld], rho: float, without: str | None = None) -> list[float]:
+        return [
+            sum(
+                (row.usable_without(without, hour) if without else row.usable(hour)) * rho * self._goodput(row)
+                for row in rows
+            )
+            for hour in range(HOURS)
+        ]
+
+    def _worst(
+        self, case: Case, need: list[float], have: list[float], rows: list[PoolHeld], rho: float, gone_tok_s: float
+    ) -> Margin:
+        """Return the hour with the least slack; ``gone_tok_s`` is what the loss takes away besides the need."""
+        hour = min(range(HOURS), key=lambda h: (have[h] - need[h], h))
+        found = self.intent.accelerator_for(case.pool, case.region)
+        mu = max((self._goodput(row) for row in rows), default=0.0) or (found[1].goodput.value if found else math.inf)
+        return Margin(
+            case=case,
+            hour=hour,
+            need_tok_s=need[hour],
+            available_tok_s=have[hour],
+            replicas=sum(row.usable(hour) for row in rows),
+            replicas_needed=math.ceil((need[hour] + gone_tok_s) * (1 - TOLERANCE) / (rho * mu)),
+        )
+
+
+def _sum(parts: Mapping[str, tuple[float, ...]]) -> list[float]:
+    return [sum(values) for values in zip(*parts.values(), strict=True)] if parts else [0.0] * HOURS

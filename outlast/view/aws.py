@@ -1,0 +1,85 @@
+"""Reads AWS resources: labels, node pools, DNS records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from outlast.view.resource import UNKNOWN, Resource, Value
+from outlast.view.view import Index, NodePool, Record
+
+PACKAGE = "aws"
+CLOUD = "aws"
+_CAPACITY = {"ON_DEMAND": "on_demand", "SPOT": "spot", "CAPACITY_BLOCK": "reserved", None: "on_demand"}
+
+
+def labels(resource: Resource) -> Value:
+    """Return the tags of a resource, over the provider's default tags."""
+    defaults = resource.provider_inputs.get("defaultTags")
+    base = defaults.get("tags") if isinstance(defaults, Mapping) else None
+    own = resource.inputs.get("tags")
+    return {**(base if isinstance(base, Mapping) else {}), **(own if isinstance(own, Mapping) else {})}
+
+
+def node_pool(resource: Resource, index: Index) -> NodePool | None:
+    """Return a managed node group as a node pool; None for other types."""
+    if resource.type != "aws:eks/nodeGroup:NodeGroup":
+        return None
+    template = _referred(resource, "launchTemplate", index)
+    reservation = (
+        template.get("capacityReservationSpecification.capacityReservationTarget.capacityReservationId")
+        if template
+        else None
+    )
+    capacity = resource.get("capacityType")
+    return NodePool(
+        urn=resource.urn,
+        key=resource.get("labels.outlast-node-pool"),
+        cloud=CLOUD,
+        zone=_zone(resource, index),
+        machine_type=_machine_types(resource) or (template.get("instanceType") if template else None),
+        capacity="reserved" if reservation else _capacity(capacity),
+        reservation=reservation,
+        nodes_min=resource.get("scalingConfig.minSize"),
+        nodes_desired=resource.get("scalingConfig.desiredSize"),
+        nodes_max=resource.get("scalingConfig.maxSize"),
+        count_ignored="scalingConfig.desiredSize" in resource.ignore_changes,
+    )
+
+
+def record(resource: Resource, index: Index) -> Record | None:  # noqa: ARG001  (one signature for all readers)
+    """Return a Route 53 record."""
+    if resource.type != "aws:route53/record:Record":
+        return None
+    return Record(
+        urn=resource.urn,
+        name=resource.get("name"),
+        set_identifier=resource.get("setIdentifier"),
+        weight=resource.get("weightedRoutingPolicies.0.weight"),
+        target=resource.get("aliases.0.name"),
+    )
+
+
+def _capacity(value: Value) -> Value:
+    return _CAPACITY.get(value, UNKNOWN) if value is None or isinstance(value, str) else UNKNOWN
+
+
+def _machine_types(resource: Resource) -> Value:
+    found = resource.get("instanceTypes")
+    if not isinstance(found, tuple):
+        return found
+    return UNKNOWN if UNKNOWN in found else ",".join(str(word) for word in found) or None
+
+
+def _zone(resource: Resource, index: Index) -> Value:
+    referred = [index[urn] for urn in resource.property_dependencies.get("subnetIds", ()) if urn in index]
+    subnets = [found for found in referred if found.type == "aws:ec2/subnet:Subnet"]
+    zones = {subnet.get("availabilityZoneId") for subnet in subnets}
+    listed = resource.get("subnetIds")
+    is_partial = isinstance(listed, tuple) and len(listed) > len(subnets)
+    if not zones or is_partial or any(not isinstance(zone, str) for zone in zones):
+        return UNKNOWN
+    return ",".join(sorted(str(zone) for zone in zones))
+
+
+def _referred(resource: Resource, prop: str, index: Index) -> Resource | None:
+    return next((index[urn] for urn in resource.property_dependencies.get(prop, ()) if urn in index), None)

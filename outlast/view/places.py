@@ -1,0 +1,135 @@
+"""Where a resource lies: one function for all types, led by the catalogue's rows.
+
+A place path is a dotted input, ``@provider.<input>`` for the provider's, ``@<input>`` for the place of what the input
+refers to, or ``@cluster`` for the cluster that the provider talks to. The first path that says anything
+decides. What is not known, or is no place in facts, is undecided; it is never taken to be outside a jurisdiction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from outlast.facts import Facts
+from outlast.view.resource import UNKNOWN, Resource, Value, value_at
+
+CLUSTER_ROLE = "cluster"
+_DEPTH = 4
+"""References followed from one resource; deeper ones are undecided, and a circle ends."""
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A provider region of a cloud."""
+
+    cloud: str
+    provider_region: str
+
+    def __str__(self) -> str:
+        """Return the words of a message."""
+        return f"{self.cloud} {self.provider_region}"
+
+
+@dataclass(frozen=True)
+class Location:
+    """Places of a resource, or why they are undecided. Neither: the type lies nowhere."""
+
+    places: tuple[Place, ...] = ()
+    undecided: str = ""
+    path: str = ""
+    """Place path that decided, or that could not."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the places are known."""
+        return not self.undecided
+
+
+@dataclass(frozen=True)
+class Locator:
+    """Resolves places among the resources of a view."""
+
+    facts: Facts
+    index: Mapping[str, Resource]
+    clouds: Mapping[str, str]
+    """Package -> cloud."""
+
+    def locate(self, resource: Resource, depth: int = 0) -> Location:
+        """Return where a resource lies."""
+        row = self.facts.catalogue.get(resource.type)
+        if row is None:
+            return Location(undecided=f"type {resource.type} is not in the catalogue")
+        if row.kind == "global":
+            return Location()
+        if row.kind == "opaque":
+            return Location(undecided=f"type {resource.type} hides its place")
+        for path in row.place:
+            found = self._follow(resource, path, depth)
+            if found is not None:
+                return found
+        return Location(undecided="the resource says no place", path=row.place[0] if row.place else "")
+
+    def _follow(self, resource: Resource, path: str, depth: int) -> Location | None:
+        if path == "@cluster":
+            return self._cluster(resource, depth)
+        if path.startswith("@provider."):
+            return self._parse(resource, path, value_at(resource.provider_inputs, path.removeprefix("@provider.")))
+        if path.startswith("@"):
+            return self._referenced(resource, path, depth)
+        return self._parse(resource, path, resource.get(path))
+
+    def _parse(self, resource: Resource, path: str, value: Value) -> Location | None:
+        if value is None:
+            return None
+        cloud = self.clouds.get(resource.package, resource.package)
+        places: list[Place] = []
+        for word in value if isinstance(value, tuple) else (value,):
+            if word is UNKNOWN:
+                return Location(undecided=f"{path} is not known before the deployment", path=path)
+            place = self._place(cloud, str(word))
+            if place is None:
+                return Location(undecided=f"{path} = '{word}' is no single region of {cloud} in facts", path=path)
+            places.append(place)
+        return Location(places=tuple(sorted(set(places))), path=path) if places else None
+
+    def _place(self, cloud: str, word: str) -> Place | None:
+        name = word.lower().replace(" ", "")
+        if (cloud, name) in self.facts.provider_regions:
+            return Place(cloud, name)
+        region = self._zones.get((cloud, name))
+        return Place(cloud, region) if region else None
+
+    @cached_property
+    def _zones(self) -> Mapping[tuple[str, str], str]:
+        return {
+            (cloud, zone): provider_region
+            for (cloud, provider_region, _), offering in self.facts.offerings.items()
+            for zone in offering.zones
+        }
+
+    def _referenced(self, resource: Resource, path: str, depth: int) -> Location | None:
+        prop = path.removeprefix("@")
+        urns = resource.property_dependencies.get(prop.split(".")[0], ())
+        targets = [self.index[urn] for urn in urns if urn in self.index]
+        located = [self.locate(target, depth + 1) for target in targets] if depth < _DEPTH else []
+        places = {place for found in located for place in found.places}
+        if places and all(found.is_decided for found in located):
+            return Location(places=tuple(sorted(places)), path=path)
+        if resource.get(prop) is None and not targets:
+            return None
+        return Location(undecided=f"{prop} refers to nothing whose place is known here", path=path)
+
+    def _cluster(self, resource: Resource, depth: int) -> Location:
+        name = resource.provider_inputs.get("clusterIdentifier") or resource.inputs.get("clusterIdentifier")
+        for cluster in self._clusters():
+            is_it = isinstance(name, str) and cluster.inputs.get("name") == name and cluster.stack == resource.stack
+            if is_it and depth < _DEPTH:
+                return self.locate(cluster, depth + 1)
+        return Location(undecided=f"no cluster named '{name}' among the stack's resources", path="clusterIdentifier")
+
+    def _clusters(self) -> Iterator[Resource]:
+        for resource in self.index.values():
+            row = self.facts.catalogue.get(resource.type)
+            if row is not None and row.role == CLUSTER_ROLE:
+                yield resource
