@@ -1,0 +1,135 @@
+"""Names the smallest conflict of an impossible plan: which quota or reservation is short, by how much, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from outlast.errors import InfeasiblePlan, PlanError, Problem
+from outlast.lock import LockRegion
+from outlast.planner.arrays import Arrays, CellKey
+from outlast.planner.needs import Case, Shares, binding_case
+from outlast.planner.program import Program
+from outlast.planner.solve import Limits, minimise
+from outlast.planner.variables import HoldingKey, Variables, allow_overflow, holdings_of, to_counts
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+@dataclass(frozen=True)
+class Short:
+    """A quota or reservation that is too small."""
+
+    region: str
+    name: str
+    unit: str
+    held: float
+    needed: float
+    raise_with: str
+
+
+def shortages(arrays: Arrays, program: Program, variables: Variables, limits: Limits) -> list[Problem]:
+    """Return one problem for each holding that is short in the plan that exceeds what is held by the fewest GPUs."""
+    program = program.copy()
+    allow_overflow(program, variables)
+    weights = {column: _gpus_per_unit(arrays, held) for held, column in variables.overflow.items()}
+    smallest = minimise(program, weights, limits)
+    if smallest is None:
+        raise PlanError(Problem(where="outlast plan", what="no plan exists, whatever is held", do="Report this"))
+    program.at_most("hold overflow", weights, smallest.total + 1e-6)
+    fewest = minimise(program, dict.fromkeys(variables.replicas.values(), 1.0), limits) or smallest
+    over = {held: fewest.values[column] for held, column in variables.overflow.items()}
+    replicas, shares = to_counts(variables, fewest.values)
+    return [
+        to_problem(arrays, _short(arrays, held, beyond), _reasons(arrays, held, replicas, shares))
+        for held, beyond in over.items()
+        if beyond > 1e-6
+    ]
+
+
+def check_held(arrays: Arrays, blocks: Mapping[str, LockRegion]) -> None:
+    """Check that the nodes of a lock fit quotas and reservations, old and new generations together.
+
+    Raises:
+        InfeasiblePlan: names every one that is short.
+    """
+    problems = []
+    for region, block in blocks.items():
+        reserved: dict[str, int] = {}
+        for row in block.node_pools.values():
+            if row.reservation is not None:
+                reserved[row.reservation] = reserved.get(row.reservation, 0) + row.nodes.max
+        used = {code: quota.peak for code, quota in block.quotas.items()} | reserved
+        problems += [
+            to_problem(
+                arrays, _short(arrays, (region, name), need - held), ["what runs now and what arrives, side by side"]
+            )
+            for name, need in used.items()
+            if need > (held := _held(arrays, (region, name)))
+        ]
+    if problems:
+        raise InfeasiblePlan(problems)
+
+
+def to_problem(arrays: Arrays, short: Short, reasons: Iterable[str]) -> Problem:
+    """Return the problem of a holding that is short, with what asks for it and what would lift it."""
+    kind = "quotas" if short.raise_with else "reservations"
+    needed, held = f"{short.needed:,.0f} {short.unit}", f"{short.held:,.0f} {short.unit}"
+    lift = f"Raise the quota to {needed} ({short.raise_with})" if short.raise_with else f"Reserve {needed}"
+    return Problem(
+        where=f"{arrays.intent.name}/capacity.yaml, regions.{short.region}.{kind}.{short.name}",
+        what=f"no plan: {short.region} needs {needed} for {'; '.join(reasons)}",
+        got=f"{held} granted" if short.raise_with else f"{held} reserved",
+        allowed=f"{needed} or more",
+        do=f"{lift}, add a region that the classes may go to, or lower the demand",
+    )
+
+
+def in_words(case: Case) -> str:
+    """Return a case as people say it: ``losing eu-west on Monday 12:00 UTC, 60,000 tok/s``."""
+    lost = {"none": "nothing lost", "replica": "losing a replica", "zone": "losing a zone"}
+    day, hour = divmod(case.hour, 24)
+    return (
+        f"{lost.get(case.lost, f'losing {case.lost}')} on {DAYS[day]} {hour:02d}:00 UTC, {case.need_tok_s:,.0f} tok/s"
+    )
+
+
+def _reasons(arrays: Arrays, held: HoldingKey, replicas: Mapping[CellKey, int], shares: Shares) -> Iterator[str]:
+    for key, cell in arrays.cells.items():
+        if cell.region == held[0] and replicas[key] and held[1] in holdings_of(arrays, cell.region, cell.node_pool):
+            case = binding_case(arrays, key, cell.places(replicas[key]), shares)
+            yield f"{replicas[key]} replicas of '{cell.pool}' ({in_words(case)})"
+
+
+def _short(arrays: Arrays, held: HoldingKey, beyond: float) -> Short:
+    region, name = held
+    granted = _held(arrays, held)
+    cloud = arrays.intent.regions[region].cloud
+    for quota in arrays.intent.facts.quotas:
+        if (quota.cloud, quota.quota_code) == (cloud, name):
+            unit = "vCPU" if quota.unit == "vcpu" else "GPUs"
+            return Short(region, name, unit, granted, granted + beyond, quota.raise_with)
+    return Short(region, name, "nodes", granted, granted + beyond, "")
+
+
+def _held(arrays: Arrays, held: HoldingKey) -> float:
+    region, name = held
+    holdings = arrays.intent.holdings(region)
+    if name in holdings.reservations:
+        return holdings.reservations[name].nodes
+    return holdings.quotas[name].granted if name in holdings.quotas else 0.0
+
+
+def _gpus_per_unit(arrays: Arrays, held: HoldingKey) -> float:
+    """Return the most GPUs that one unit of a quota or one reserved node stands for."""
+    region, name = held
+    row = arrays.intent.regions[region]
+    machines = [
+        arrays.intent.facts.machine_types[row.cloud, pool.machine_type]
+        for node_pool, pool in row.node_pools.items()
+        if name in holdings_of(arrays, region, node_pool)
+    ]
+    if name in arrays.intent.holdings(region).reservations:
+        return max(machine.node_gpus for machine in machines)
+    units = {quota.quota_code: quota.unit for quota in arrays.intent.facts.quotas if quota.cloud == row.cloud}
+    return 1.0 if units[name] == "gpus" else max(machine.node_gpus / machine.vcpu for machine in machines)
