@@ -137,7 +137,7 @@ def _check_reservation(intent: Intent, name: str, where: str, pool: NodePool) ->
         yield Problem(
             where=f"{where}.reservation",
             what="'reservation' and 'capacity: reserved' go together",
-            got=str(pool.reservation),
+            got=pool.reservation or "none",
             do=do,
         )
     if pool.reservation is None:

@@ -14,5 +14,5 @@ def unknown(where: str, kind: str, word: str, known: Iterable[str]) -> Problem:
         where=where,
         what=f"unknown {kind} '{word}'",
         allowed=listed(words),
-        do=did_you_mean(word, words) or "Choose one of them",
+        do=did_you_mean(word, words) or ("Choose one of them" if words else "Declare it first"),
     )

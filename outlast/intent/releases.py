@@ -16,7 +16,7 @@ class Artifact(Strict):
 
     digest: Digest
     size: Gib
-    residency: Annotated[str, Field(pattern=r"^(public-base|jurisdiction:[A-Z]{2}|tenant:[a-z0-9-]+)$")]
+    residency: Annotated[str, Field(pattern=r"^(public-base|jurisdiction:[A-Z]{2,3}(-[A-Z]+)?|tenant:[a-z0-9-]+)$")]
     """Where copies may go: anywhere, one jurisdiction, or where one tenant's class allows."""
     signer: str
     """Identity whose signature is required."""

@@ -10,8 +10,8 @@ from pydantic import Field, StringConstraints
 from outlast.intent.base import Name, Strict, planner_input
 from outlast.units import Seconds, TokensPerMinute
 
-Jurisdiction = Annotated[str, StringConstraints(pattern=r"^([A-Z]{2}|\*)$")]
-"""Two capitals as in facts, or ``*`` for any."""
+Jurisdiction = Annotated[str, StringConstraints(pattern=r"^([A-Z]{2,3}(-[A-Z]+)?|\*)$")]
+"""Capitals as in facts, or ``*`` for any."""
 
 
 class Gap(Strict):

@@ -4,6 +4,7 @@ May hold: what a lock says and whether it fits its inputs. Not: how it was found
 """
 
 from outlast.lock.applied import Applied, AppliedFile, Counts, applied_output, counts_of, read_applied, write_applied
+from outlast.lock.declared import undeclared
 from outlast.lock.digest import Freshness, freshness, input_digests, lock_digest
 from outlast.lock.models import (
     Binding,
@@ -52,5 +53,6 @@ __all__ = [
     "parse_lock",
     "read_applied",
     "read_lock",
+    "undeclared",
     "write_applied",
 ]

@@ -20,8 +20,6 @@ from outlast.lock.models import Lock
 
 PRICES = "prices"
 FACTS = "facts"
-HOMES = "homes"
-"""Homes that a lock copied from intent: routing deploys the copy, the proof reads the original."""
 _BASIS = {"on_demand": "on_demand", "reserved": "on_demand", "spot": "spot"}
 """Capacity type -> basis of the list price it starts from."""
 
@@ -67,19 +65,7 @@ def freshness(lock: Lock, intent: Intent) -> Freshness:
     """Compare a lock with the files as they are now."""
     now = input_digests(intent)
     changed = [name for name in now if lock.inputs.get(name) != now[name]]
-    if _shares(lock.homes) != _shares(intent.homes):
-        changed.append(HOMES)
     return Freshness(stale=tuple(name for name in changed if name != PRICES), repriced=PRICES in changed)
-
-
-def _shares(homes: Mapping[str, Mapping[str, Mapping[str, int]]]) -> set[tuple[str, str, str, int]]:
-    return {
-        (residency, origin, region, share)
-        for residency, origins in homes.items()
-        for origin, shares in origins.items()
-        for region, share in shares.items()
-        if share
-    }
 
 
 def planner_values(value: object) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def check_lock(lock: Lock, where: str) -> Iterator[Problem]:
 
 
 def _check_node_pool(where: str, key: str, row: LockNodePool) -> Iterator[Problem]:
-    if not (key.startswith(f"{row.id}-") and key.endswith(f"-{row.generation}")):
+    if not re.fullmatch(rf"{re.escape(row.id)}-[1-9]\d*-{row.generation}", key):
         yield Problem(where=where, what="the key must be <id>-<number>-<generation>", got=key, do="Plan again")
     if not row.nodes.min <= row.nodes.expected <= row.nodes.max:
         yield Problem(
@@ -88,7 +89,7 @@ def _check_node_pool(where: str, key: str, row: LockNodePool) -> Iterator[Proble
         yield Problem(
             where=f"{where}.reservation",
             what="'reservation' and 'capacity: reserved' go together",
-            got=str(row.reservation),
+            got=row.reservation or "none",
             do="Plan again",
         )
     if row.stage_gib > row.disk_gib:

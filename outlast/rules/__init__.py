@@ -3,11 +3,8 @@
 May hold: rules and how they are run. Not: how a deployment is read (view), or who enforces (policies, stacks, verify).
 """
 
-from outlast.rules import headroom, residency
+from outlast.rules.registry import RULES
 from outlast.rules.rule import CRASHED, LOCK, Deployment, Rule, run
 from outlast.rules.violation import Violation
-
-RULES: tuple[Rule, ...] = (*residency.RULES, *headroom.RULES)
-"""All rules, legal ones first."""
 
 __all__ = ["CRASHED", "LOCK", "RULES", "Deployment", "Rule", "Violation", "run"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlast.lock import overfull
+from outlast.lock import overfull, undeclared
 from outlast.proof import NOTHING, REPLICA, Judgement, Margin, arithmetic, cure, realises, shortfall
 from outlast.rules.rule import LOCK, Deployment, Rule
 from outlast.rules.violation import Violation
@@ -62,6 +62,21 @@ def check_realised(deployment: Deployment) -> Iterator[Violation]:
                 fix="declare it from the lock, as the stack does; to change it, change intent and plan again",
                 decided=not mismatch.is_undecidable,
             )
+
+
+def check_declared(deployment: Deployment) -> Iterator[Violation]:
+    """Yield every row of the lock that is not what the files declare."""
+    for problem in undeclared(deployment.lock, deployment.intent):
+        yield Violation(
+            rule="H-08",
+            urn=LOCK,
+            path=problem.where.split(", ", 1)[-1],
+            title=f"The lock is not what the files declare: {problem.what}",
+            found=problem.got or "it is there",
+            allowed=problem.allowed,
+            why="a lock that differs from its inputs was not planned, so nothing is known of it",
+            fix=problem.do or f"run 'outlast plan {deployment.intent.name}'",
+        )
 
 
 def check_replicas_fit(deployment: Deployment) -> Iterator[Violation]:
@@ -126,6 +141,17 @@ RULES = (
         fix="plan again and commit the lock",
         is_local=False,
         check=check_replicas_fit,
+    ),
+    Rule(
+        id="H-08",
+        title="The lock is what the files declare",
+        severity="critical",
+        why="a lock that differs from its inputs was not planned",
+        checks="zone, machine type, capacity, reservation, partition, scaling of every row; homes; GPUs of a replica",
+        misses="rows that are leaving",
+        fix="plan again; do not edit the lock by hand",
+        is_local=False,
+        check=check_declared,
     ),
 )
 """The four survival rules share one check: it names the rule by the kind of loss."""

@@ -1,0 +1,81 @@
+"""What a region's cluster promises."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+
+from components.base import Place, PlatformComponent, class_of
+from components.network.contract import Network
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterArgs:
+    """A cluster without nodes."""
+
+    place: Place
+    kubernetes: str
+    """Kubernetes version."""
+    network: Network
+    key: pulumi.Input[str]
+    """Id of the region's key; it encrypts the cluster's secrets."""
+    private: bool
+    """The API server answers only inside the network, or only to identities the cloud has checked."""
+    allow: tuple[str, ...]
+    """Public ranges that may reach it when it is not private."""
+    access: Mapping[str, tuple[str, ...]]
+    """``admin``, ``operator``, ``viewer`` -> principals, as the cloud spells them."""
+    add_ons: Mapping[str, str]
+    """Add-on -> pinned version."""
+    permissions_boundary: str | None = None
+
+
+class Cluster(PlatformComponent):
+    """A region's cluster."""
+
+    cluster_name: pulumi.Output[str]
+    kubeconfig: pulumi.Output[str]
+    """Reaches the API server with a token fetched at use; holds no secret."""
+
+    _resource: pulumi.Resource
+
+    @property
+    def resource(self) -> pulumi.Resource:
+        """The cloud's cluster, with which all that is inside it goes."""
+        return self._resource
+
+
+def kubeconfig(name: str, server: str, ca: str | None, command: list[str]) -> str:
+    """Return a kubeconfig, byte-stable, that runs a command of the cloud for a token.
+
+    Args:
+        name: name of the cluster.
+        server: URL of the API server.
+        ca: certificate authority, base64; absent where the server's certificate is publicly trusted.
+        command: program and arguments that print an ExecCredential.
+    """
+    exec_ = {
+        "apiVersion": "client.authentication.k8s.io/v1beta1",
+        "command": command[0],
+        "args": command[1:],
+        "interactiveMode": "Never",
+        "provideClusterInfo": True,
+    }
+    cluster = {"server": server} | ({"certificate-authority-data": ca} if ca else {})
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": name,
+        "clusters": [{"name": name, "cluster": cluster}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "users": [{"name": name, "user": {"exec": exec_}}],
+    }
+    return json.dumps(document, sort_keys=True)
+
+
+def declare(name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> Cluster:
+    """Declare the cluster on the region's cloud."""
+    return class_of(Cluster, args.place.cloud)(name, args, opts)

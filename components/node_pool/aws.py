@@ -1,0 +1,122 @@
+"""A managed node group with its launch template."""
+
+from __future__ import annotations
+
+import base64
+from typing import ClassVar
+
+import pulumi
+import pulumi_aws as aws
+
+from components import names
+from components.node_pool.contract import NodePool, NodePoolArgs
+
+_ROOT_GIB = 200
+_BOUNDARY = "==OUTLAST=="
+_NODE_CONFIG = """apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  instance:
+    localStorage:
+      strategy: RAID0
+"""
+
+
+class AwsNodePool(NodePool):
+    """One managed node group in the subnet of one zone."""
+
+    token: ClassVar[str] = "outlast:node_pool:AwsNodePool"
+
+    def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args, opts)
+        place = args.place
+        labels = names.labels(
+            fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction, node_pool=args.key
+        )
+        template = self._template(name, args, labels)
+        elastic = args.scaling == "elastic"
+        group = aws.eks.NodeGroup(
+            name,
+            region=place.provider_region,
+            cluster_name=args.cluster.cluster_name,
+            node_group_name=names.node_pool(args.key),
+            node_role_arn=args.identity.principal,
+            subnet_ids=[args.network.node_subnets[args.zone]],
+            ami_type="AL2023_x86_64_NVIDIA",
+            capacity_type="SPOT" if args.capacity == "spot" else "ON_DEMAND",
+            instance_types=[args.machine_type],
+            launch_template=aws.eks.NodeGroupLaunchTemplateArgs(
+                id=template.id, version=template.latest_version.apply(str)
+            ),
+            version=args.kubernetes,
+            scaling_config=aws.eks.NodeGroupScalingConfigArgs(
+                min_size=args.nodes_min, desired_size=args.nodes_min, max_size=max(args.nodes_max, 1)
+            ),
+            update_config=aws.eks.NodeGroupUpdateConfigArgs(
+                # A reservation has no node to spare: end one before starting the next.
+                max_unavailable=1,
+                update_strategy="MINIMAL" if args.capacity == "reserved" else "DEFAULT",
+            ),
+            node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(enabled=True),
+            labels=labels,
+            taints=[aws.eks.NodeGroupTaintArgs(key=args.gpu_resource, value="present", effect="NO_SCHEDULE")],
+            tags=labels,
+            opts=self.child(
+                depends_on=[args.cluster, args.identity, args.network],
+                ignore_changes=["scalingConfig.desiredSize"] if elastic else None,
+            ),
+        )
+        self.node_pool_id = group.id
+        self.register()
+
+    def _template(self, name: str, args: NodePoolArgs, labels: dict[str, str]) -> aws.ec2.LaunchTemplate:
+        # Absent blocks are left out: an empty one shows as a change for ever.
+        # https://github.com/pulumi/pulumi-eks/issues/980
+        reserved: dict[str, object] = {}
+        if args.capacity == "reserved":
+            reserved["capacity_reservation_specification"] = aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs(
+                capacity_reservation_preference="capacity-reservations-only",
+                capacity_reservation_target=aws.ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
+                    capacity_reservation_id=args.reservation
+                ),
+            )
+        return aws.ec2.LaunchTemplate(
+            name,
+            region=args.place.provider_region,
+            name=names.resource(args.place.fleet, args.place.region, args.key),
+            user_data=user_data() if args.nvme_disks else None,
+            metadata_options=aws.ec2.LaunchTemplateMetadataOptionsArgs(
+                http_tokens="required", http_put_response_hop_limit=1
+            ),
+            block_device_mappings=[
+                aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
+                    device_name="/dev/xvda",
+                    ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
+                        volume_type="gp3", volume_size=_ROOT_GIB, encrypted="true", delete_on_termination="true"
+                    ),
+                )
+            ],
+            tag_specifications=[
+                aws.ec2.LaunchTemplateTagSpecificationArgs(resource_type=kind, tags=labels)
+                for kind in ("instance", "volume")
+            ],
+            tags=labels,
+            opts=self.child(),
+            **reserved,
+        )
+
+
+def user_data() -> str:
+    """Return user data, base64, that joins a node's NVMe disks into one; EKS adds what the cluster needs."""
+    lines = [
+        "MIME-Version: 1.0",
+        f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"',
+        "",
+        f"--{_BOUNDARY}",
+        "Content-Type: application/node.eks.aws",
+        "",
+        _NODE_CONFIG,
+        f"--{_BOUNDARY}--",
+        "",
+    ]
+    return base64.b64encode("\n".join(lines).encode()).decode()

@@ -1,0 +1,51 @@
+"""What a node pool promises: one row of the lock is one node pool of the cloud, in one zone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pulumi
+
+from components.base import Place, PlatformComponent, class_of
+from components.cluster.contract import Cluster
+from components.identity.contract import Identity
+from components.network.contract import Network
+from outlast.facts.models import Capacity
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodePoolArgs:
+    """Machines of one type in one zone, as the lock says, with what facts know of the machine."""
+
+    place: Place
+    key: str
+    """Key of the row: name and label."""
+    zone: str
+    machine_type: str
+    accelerator: str
+    node_gpus: int
+    gpu_resource: str
+    """Kubernetes resource of one device."""
+    nvme_disks: int
+    """Local NVMe disks of a node."""
+    capacity: Capacity
+    reservation: str | None
+    scaling: Literal["fixed", "elastic"]
+    nodes_min: int
+    nodes_max: int
+    kubernetes: str
+    cluster: Cluster
+    network: Network
+    identity: Identity
+
+
+class NodePool(PlatformComponent):
+    """A node pool."""
+
+    node_pool_id: pulumi.Output[str]
+
+
+def declare(name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> NodePool:
+    """Declare the node pool on the region's cloud."""
+    return class_of(NodePool, args.place.cloud)(name, args, opts)

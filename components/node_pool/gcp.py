@@ -1,0 +1,109 @@
+"""A GKE node pool in one zone."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pulumi
+import pulumi_gcp as gcp
+
+from components import names
+from components.node_pool.contract import NodePool, NodePoolArgs
+from outlast.errors import FactError, Problem, listed
+
+_ACCELERATOR_TYPES = {"h100-sxm-80": "nvidia-h100-80gb", "l4-24": "nvidia-l4"}
+"""Our accelerator -> Compute Engine's accelerator type. Source: Compute Engine, GPU machine types."""
+
+
+class GcpNodePool(NodePool):
+    """One node pool in one zone; GKE itself adds the taint of a node with GPUs and refuses it twice."""
+
+    token: ClassVar[str] = "outlast:node_pool:GcpNodePool"
+
+    def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args, opts)
+        place = args.place
+        elastic = args.scaling == "elastic"
+        reserved = args.capacity == "reserved"
+        pool = gcp.container.NodePool(
+            name,
+            project=place.account,
+            location=place.provider_region,
+            cluster=args.cluster.cluster_name,
+            name=names.node_pool(args.key),
+            node_locations=[args.zone],
+            node_count=None if elastic else args.nodes_min,
+            initial_node_count=args.nodes_min if elastic else None,
+            autoscaling=gcp.container.NodePoolAutoscalingArgs(
+                total_min_node_count=args.nodes_min, total_max_node_count=args.nodes_max, location_policy="ANY"
+            )
+            if elastic
+            else None,
+            network_config=gcp.container.NodePoolNetworkConfigArgs(enable_private_nodes=True),
+            management=gcp.container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
+            upgrade_settings=gcp.container.NodePoolUpgradeSettingsArgs(
+                strategy="SURGE", max_surge=0 if reserved else 1, max_unavailable=1 if reserved else 0
+            ),
+            node_config=_node_config(args),
+            # The initial count is fixed at birth: a change of it would replace the pool.
+            opts=self.child(
+                depends_on=[args.cluster, args.identity, args.network],
+                ignore_changes=["nodeCount", "initialNodeCount"] if elastic else None,
+            ),
+        )
+        self.node_pool_id = pool.id
+        self.register()
+
+
+def _node_config(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigArgs:
+    place = args.place
+    labels = names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction, node_pool=args.key)
+    affinity = gcp.container.NodePoolNodeConfigReservationAffinityArgs
+    return gcp.container.NodePoolNodeConfigArgs(
+        machine_type=args.machine_type,
+        service_account=args.identity.principal,
+        oauth_scopes=["https://www.googleapis.com/auth/cloud-platform"],
+        spot=args.capacity == "spot",
+        labels=labels,
+        resource_labels=labels,
+        guest_accelerators=[
+            gcp.container.NodePoolNodeConfigGuestAcceleratorArgs(
+                type=accelerator_type(args.accelerator),
+                count=args.node_gpus,
+                # Set from the first day: adding it later replaces the pool.
+                # https://github.com/hashicorp/terraform-provider-google/issues/23248
+                gpu_driver_installation_config=(
+                    gcp.container.NodePoolNodeConfigGuestAcceleratorGpuDriverInstallationConfigArgs(
+                        gpu_driver_version="DEFAULT"
+                    )
+                ),
+            )
+        ],
+        local_nvme_ssd_block_config=gcp.container.NodePoolNodeConfigLocalNvmeSsdBlockConfigArgs(
+            local_ssd_count=args.nvme_disks
+        )
+        if args.nvme_disks
+        else None,
+        reservation_affinity=affinity(
+            consume_reservation_type="SPECIFIC_RESERVATION",
+            key="compute.googleapis.com/reservation-name",
+            values=[args.reservation],
+        )
+        if args.reservation
+        else affinity(consume_reservation_type="NO_RESERVATION"),
+        workload_metadata_config=gcp.container.NodePoolNodeConfigWorkloadMetadataConfigArgs(mode="GKE_METADATA"),
+    )
+
+
+def accelerator_type(accelerator: str) -> str:
+    """Return the cloud's word for an accelerator.
+
+    Raises:
+        FactError: the cloud does not sell it.
+    """
+    if accelerator not in _ACCELERATOR_TYPES:
+        allowed = listed(_ACCELERATOR_TYPES)
+        raise FactError(
+            Problem(where=f"accelerator '{accelerator}'", what="not sold on gcp", allowed=allowed, do="Use one that is")
+        )
+    return _ACCELERATOR_TYPES[accelerator]

@@ -1,0 +1,61 @@
+"""What the serving layer of a region needs to be told, and what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pulumi
+
+from components.base import Place, PlatformComponent
+from components.cluster.contract import Cluster
+from components.gateway_address.contract import GatewayAddress
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedPool:
+    """A model's replicas on one accelerator: one Deployment."""
+
+    key: str
+    """Key of the lock's pool."""
+    model: str
+    image: str
+    """Engine image in the region's registry, by digest."""
+    arguments: tuple[str, ...]
+    """Flags of the engine."""
+    artifact: str
+    """Digest of the weights."""
+    gpu_resource: str
+    replica_gpus: int
+    replicas: int
+    """Replicas at the quietest hour."""
+    node_pools: tuple[str, ...]
+    """Node pools of the lock that it may run on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServingArgs:
+    """The serving layer of one region."""
+
+    place: Place
+    cluster: Cluster
+    pools: tuple[ServedPool, ...]
+    stage: Mapping[str, tuple[str, ...]]
+    """Node pool -> digests of the artifacts on its nodes' cache."""
+    gateway_address: GatewayAddress
+    nodes: tuple[pulumi.Resource, ...]
+    """Node pools that must stand before replicas are asked for, and go after them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gateway:
+    """How a cloud binds the gateway's load balancer to addresses that exist already."""
+
+    annotations: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    load_balancer_ip: pulumi.Input[str] | None = None
+
+
+class Serving(PlatformComponent):
+    """The serving layer."""
+
+    namespace: pulumi.Output[str]

@@ -1,0 +1,63 @@
+"""A region's bucket of weights on S3; what guards the bucket is protected with it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pulumi
+import pulumi_aws as aws
+
+from components import names
+from components.weights.contract import Weights, WeightsArgs, bucket_name
+
+
+class AwsWeights(Weights):
+    """A versioned bucket, encrypted with the region's key, closed to the public."""
+
+    token: ClassVar[str] = "outlast:weights:AwsWeights"
+
+    def __init__(self, name: str, args: WeightsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args, opts)
+        place = args.place
+        region = place.provider_region
+        bucket = aws.s3.Bucket(
+            name,
+            region=region,
+            bucket=bucket_name(place),
+            force_destroy=not place.protect,
+            tags=names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction),
+            opts=self.child(protect=place.protect),
+        )
+        aws.s3.BucketVersioning(
+            name,
+            region=region,
+            bucket=bucket.id,
+            versioning_configuration=aws.s3.BucketVersioningVersioningConfigurationArgs(status="Enabled"),
+            opts=self.child(protect=place.protect),
+        )
+        aws.s3.BucketPublicAccessBlock(
+            name,
+            region=region,
+            bucket=bucket.id,
+            block_public_acls=True,
+            block_public_policy=True,
+            ignore_public_acls=True,
+            restrict_public_buckets=True,
+            opts=self.child(protect=place.protect),
+        )
+        encrypt = aws.s3.BucketServerSideEncryptionConfigurationRuleApplyServerSideEncryptionByDefaultArgs(
+            sse_algorithm="aws:kms", kms_master_key_id=args.key
+        )
+        aws.s3.BucketServerSideEncryptionConfiguration(
+            name,
+            region=region,
+            bucket=bucket.id,
+            rules=[
+                aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
+                    apply_server_side_encryption_by_default=encrypt, bucket_key_enabled=True
+                )
+            ],
+            opts=self.child(protect=place.protect),
+        )
+        self.bucket = bucket.bucket
+        self.register()

@@ -1,0 +1,42 @@
+"""Puts the commands together and turns mistakes into plain messages."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from outlast.cli import deployments, plans, sim, spending
+from outlast.errors import OutlastError
+
+app = typer.Typer(
+    name="outlast",
+    help="Plan, prove, price and provision a multi-region GPU inference platform.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(plans.check)
+app.command()(plans.plan)
+app.command()(plans.verify)
+app.command()(plans.drill)
+app.command()(spending.previews)
+app.command()(spending.spend)
+app.command()(deployments.applied)
+app.command()(deployments.exports)
+app.add_typer(sim.app, name="sim")
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends with exit code 1 and no traceback."""
+    try:
+        app()
+    except OutlastError as error:
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        print("interrupted; the engine was asked to stop and has saved its state", file=sys.stderr)
+        raise SystemExit(130) from None

@@ -1,0 +1,79 @@
+"""Where the project and its configuration lie, and how files are loaded for a command."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from outlast.errors import EnvironmentProblem, Problem
+
+if TYPE_CHECKING:
+    from outlast.intent import Intent
+    from outlast.lock import AppliedFile, Lock
+
+
+def project_root() -> Path:
+    """Return the folder with Pulumi.yaml, here or above.
+
+    Raises:
+        EnvironmentProblem: there is none.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "Pulumi.yaml").is_file():
+            return folder
+    raise EnvironmentProblem(
+        Problem(where=str(here), what="no Pulumi.yaml here or above", do="Run the command inside the project")
+    )
+
+
+def config_root() -> Path:
+    """Return the folder of configuration: ``OUTLAST_CONFIG``, or ``config`` of the project."""
+    named = os.environ.get("OUTLAST_CONFIG")
+    return Path(named) if named else project_root() / "config"
+
+
+def applied_path() -> Path:
+    """Return the file of what is applied: ``OUTLAST_APPLIED``, or ``applied.json`` of the project."""
+    named = os.environ.get("OUTLAST_APPLIED")
+    return Path(named) if named else project_root() / "applied.json"
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """A fleet's files as they are now."""
+
+    intent: Intent
+    folder: Path
+    """Where its files lie."""
+
+    def lock(self) -> Lock:
+        """Return the lock; it must exist and hold together."""
+        from outlast.lock import read_lock
+
+        return read_lock(self.folder)
+
+    def lock_in_force(self) -> Lock | None:
+        """Return the lock, or None if the fleet was never planned."""
+        from outlast.lock import LOCK_FILE
+
+        return self.lock() if (self.folder / LOCK_FILE).is_file() else None
+
+    def applied(self) -> AppliedFile | None:
+        """Return what stacks have deployed, or None if nobody wrote it down."""
+        from outlast.lock import read_applied
+
+        path = applied_path()
+        return read_applied(path) if path.is_file() else None
+
+
+def load(fleet: str) -> Fleet:
+    """Load a fleet's intent with the facts it needs."""
+    from outlast.facts import load_facts
+    from outlast.intent import fleet_folder, load_intent
+
+    root = config_root()
+    folder = fleet_folder(root, fleet)
+    return Fleet(load_intent(root, fleet, load_facts(root)), folder)

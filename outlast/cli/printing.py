@@ -1,0 +1,83 @@
+"""Tables, verdicts and progress on the terminal; plain text where there is no terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+GOOD, BAD = "✔", "✘"
+_QUIET_S = 10.0
+"""Without a terminal, say that a step is still running at most this often."""
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()) -> None:
+    """Print a table; columns in ``right`` are aligned to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for index, heading in enumerate(headings):
+        shown.add_column(heading, justify="right" if index in right else "left", overflow="fold")
+    for row in rows:
+        shown.add_row(*(str(cell) for cell in row))
+    width = None if sys.stdout.isatty() else 140
+    Console(width=width, highlight=False, markup=False).print(shown)
+
+
+def messages(texts: Iterable[str]) -> None:
+    """Print messages of rules, indented, on standard error."""
+    for text in texts:
+        print("\n".join(f"  {line}" for line in text.splitlines()), file=sys.stderr)
+
+
+@contextmanager
+def step(title: str) -> Iterator[Step]:
+    """Show that something runs, what it is doing, how long it took, and whether it went well."""
+    shown = Step(title, live=sys.stdout.isatty())
+    try:
+        yield shown
+    except BaseException:
+        shown.failed = True
+        raise
+    finally:
+        shown.end()
+
+
+class Step:
+    """One running thing on the terminal; without a terminal, a line at the end and a sign of life now and then."""
+
+    def __init__(self, title: str, *, live: bool) -> None:
+        """Start the clock."""
+        self.failed = False
+        self._title, self._live = title, live
+        self._started = self._said = time.monotonic()
+        if live:
+            self._overwrite(title)
+
+    def follow(self, text: str) -> None:
+        """Show what the running thing says."""
+        now = time.monotonic()
+        if not text.strip():
+            return
+        if self._live:
+            self._overwrite(f"… {self._title}  {now - self._started:.0f} s  {text.strip()}")
+        elif now - self._said >= _QUIET_S:
+            self._said = now
+            print(f"  … {self._title}: {now - self._started:.0f} s, {text.strip()[:90]}", flush=True)
+
+    def end(self) -> None:
+        """Show the outcome and the time it took."""
+        text = f"{BAD if self.failed else GOOD} {self._title}  ({time.monotonic() - self._started:.1f} s)"
+        if self._live:
+            self._overwrite(text)
+            print(flush=True)
+        else:
+            print(text, flush=True)
+
+    def _overwrite(self, text: str) -> None:
+        import shutil
+
+        print(f"\r\x1b[2K{text[: shutil.get_terminal_size().columns - 1]}", end="", flush=True)

@@ -1,0 +1,183 @@
+"""Commands of a pull request: previews, spend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from outlast.cli.plans import FleetName
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from outlast.cli.context import Fleet
+    from outlast.report import SpendReport
+    from outlast.spend import NodeLine
+
+
+def previews(
+    fleet: FleetName,
+    out: Annotated[str | None, typer.Option(help="Folder to keep them in; default: previews/<fleet>.")] = None,
+    init: Annotated[bool, typer.Option("--init", help="Create stacks that do not exist.")] = False,
+    pack: Annotated[str, typer.Option(help="Policy pack.")] = "policies",
+    stack: Annotated[list[str] | None, typer.Option(help="Only this stack; repeatable.")] = None,
+) -> None:
+    """Preview every stack of a fleet under the policies, and keep the results."""
+    from pathlib import Path
+
+    from outlast.cli.context import applied_path, load, project_root
+    from outlast.cli.printing import BAD, GOOD, messages, step
+    from outlast.lock import write_applied
+    from outlast.previews import Engine, applied_of, ensure_stacks, preview_stack, save_preview, stack_order
+
+    root = project_root()
+    engine = Engine(root)
+    stacks = tuple(stack) if stack else stack_order(load(fleet).intent)
+    ensure_stacks(engine, stacks, create=init)
+    write_applied(applied_path(), applied_of(engine, stack_order(load(fleet).intent)))
+    folder = Path(out) if out else root / "previews" / fleet
+    bad = 0
+    for name in stacks:
+        with step(f"preview {name}") as shown:
+            done = preview_stack(engine, name, root / pack, shown.follow)
+            shown.failed = not done.ok
+        save_preview(folder, done)
+        if not done.ok:
+            bad += 1
+            print(f"{BAD} {name} is refused" if done.violations else f"{BAD} {name} failed")
+            messages(done.violations or (done.problem,))
+    if bad:
+        raise typer.Exit(1)
+    print(f"{GOOD} {len(stacks)} previews pass; kept in {folder}")
+
+
+def spend(
+    fleet: FleetName,
+    base: Annotated[str | None, typer.Option(help="Commit whose lock is the base.")] = None,
+    base_lock: Annotated[str | None, typer.Option(help="File of the base lock, instead of --base.")] = None,
+    from_previews: Annotated[
+        str | None, typer.Option("--previews", help="Folder of previews: both sides from them.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="terminal, markdown or json.")] = "terminal",
+) -> None:
+    """Show what a change of a fleet costs, what it buys, and what cannot be priced."""
+    from pathlib import Path
+
+    from outlast.cli.context import load
+    from outlast.errors import ConfigError
+    from outlast.intent.known import unknown
+    from outlast.report import spend_comment
+
+    forms = {"terminal": _show, "markdown": lambda report: print(spend_comment(report), end=""), "json": _show_json}
+    if form not in forms:
+        raise ConfigError(unknown("--format", "format", form, forms))
+    report = _report(
+        load(fleet), base, Path(base_lock) if base_lock else None, Path(from_previews) if from_previews else None
+    )
+    forms[form](report)
+
+
+def _report(found: Fleet, base: str | None, base_lock: Path | None, previews: Path | None) -> SpendReport:
+    from outlast.previews import load_previews
+    from outlast.report import SpendReport
+    from outlast.rules import RULES, Deployment, run
+    from outlast.spend import compare, lines_of_lock, lines_of_view
+    from outlast.view import view_of
+
+    intent, lock = found.intent, found.lock()
+    if previews:
+        kept = load_previews(previews, intent.name)
+        before, after = (
+            view_of([r for p in kept for r in getattr(p, side)], intent.facts) for side in ("before", "after")
+        )
+        change = compare(lines_of_view(before, intent), lines_of_view(after, intent))
+        view = after
+    else:
+        after_lines = lines_of_lock(lock, intent)
+        change = compare(_base_lines(found, base, base_lock) if base or base_lock else after_lines, after_lines)
+        view = view_of((), intent.facts)
+    violations = run(
+        RULES, Deployment(intent=intent, lock=lock, applied=found.applied() if previews else None, view=view)
+    )
+    is_total = not (base or base_lock or previews)
+    return SpendReport(intent.name, lock.step if change.changed else "", change, violations, intent, lock, is_total)
+
+
+def _base_lines(found: Fleet, base: str | None, base_lock: Path | None) -> tuple[NodeLine, ...]:
+    from outlast.cli.context import project_root
+    from outlast.lock import LOCK_FILE, parse_lock
+    from outlast.previews import file_at
+    from outlast.spend import lines_of_lock
+
+    if base_lock:
+        return lines_of_lock(parse_lock(base_lock.read_text(encoding="utf-8"), base_lock.name), found.intent)
+    text = file_at(project_root(), str(base), found.folder / LOCK_FILE)
+    return lines_of_lock(parse_lock(text, f"{base}:{LOCK_FILE}"), found.intent) if text else ()
+
+
+def _show(report: SpendReport) -> None:
+    from outlast.cli.printing import BAD, GOOD, messages, table
+    from outlast.report import usd
+    from outlast.spend import per_month
+
+    print(f"{report.fleet}: {report.headline()}" + (f"  [{report.step}]" if report.step else ""))
+    print(" · ".join(f"{GOOD if good else BAD} {subject}: {detail}" for subject, good, detail in report.verdicts()))
+    rows = []
+    for change in report.shown:
+        line = change.line
+        old, new = (int(side.nodes.min or 0) if side else 0 for side in (change.before, change.after))
+        price = "unpriced" if line.rate.usd_h is None else usd(line.rate.usd_h, cents=True)
+        money = (
+            "unknown"
+            if line.rate.usd_h is None
+            else usd(per_month((new if report.is_total else new - old) * line.rate.usd_h), sign=not report.is_total)
+        )
+        rows.append(
+            (
+                line.region,
+                line.key,
+                line.zone,
+                line.machine_type,
+                line.rate.basis,
+                str(new) if old == new else f"{old} → {new}",
+                price,
+                money,
+            )
+        )
+    if rows:
+        table(
+            (
+                "region",
+                "node pool",
+                "zone",
+                "machine type",
+                "basis",
+                "nodes",
+                "$/h a node",
+                "$/month" if report.is_total else "Δ $/month",
+            ),
+            rows,
+            right=(5, 6, 7),
+        )
+    messages(violation.message() for violation in report.violations)
+
+
+def _show_json(report: SpendReport) -> None:
+    import json
+
+    change = report.change
+    money = {"before": change.before_usd_h.all, "after": change.after_usd_h.all, "delta": change.delta_usd_h.all}
+    document = {
+        "fleet": report.fleet,
+        "currency": "USD",
+        "step": report.step or None,
+        "nodes": {"delta": change.delta_nodes},
+        "gpus": {"delta": change.delta_gpus, "after": change.gpus_after},
+        "usdPerHour": {
+            side: dict(zip(("min", "expected", "max"), values, strict=True)) for side, values in money.items()
+        },
+        "unpriced": [{"region": line.region, "nodePool": line.key, "reason": line.unknown} for line in change.unknown],
+        "verdicts": {subject.lower(): {"good": good, "detail": detail} for subject, good, detail in report.verdicts()},
+    }
+    print(json.dumps(document, indent=2, sort_keys=True))

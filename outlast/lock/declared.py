@@ -1,0 +1,90 @@
+"""Whether the rows of a lock are what the files declare; a slip of the hand in the lock shows here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlast.errors import Problem, listed
+from outlast.intent import Intent
+from outlast.lock.models import Lock, LockNodePool
+
+
+def undeclared(lock: Lock, intent: Intent) -> Iterator[Problem]:
+    """Yield every row and home of a lock that differs from what regions.yaml and models.yaml declare.
+
+    Rows that are leaving, and pools on nothing else, may differ: they are what was declared before.
+    """
+    where = f"{intent.name}/plan.lock.yaml"
+    for region, block in lock.regions.items():
+        if region not in intent.regions:
+            yield Problem(where=f"{where}, regions", what=f"unknown region '{region}'", allowed=listed(intent.regions))
+            continue
+        for key, row in block.node_pools.items():
+            if row.state != "leaving":
+                yield from _node_pool(f"{where}, regions.{region}.node_pools.{key}", intent, region, row)
+        for key, pool in block.pools.items():
+            if all(block.node_pools[place].state == "leaving" for place in pool.places if place in block.node_pools):
+                continue
+            model = intent.models.get(pool.pool)
+            how = model.accelerators.get(pool.accelerator) if model else None
+            if how is None or how.gpus_per_replica != pool.replica_gpus:
+                expected = f"{how.gpus_per_replica} GPUs a replica" if how else "a model and accelerator of models.yaml"
+                got = f"{pool.pool} on {pool.accelerator} with {pool.replica_gpus} GPUs a replica"
+                yield Problem(
+                    where=f"{where}, regions.{region}.pools.{key}",
+                    what="not as declared",
+                    got=got,
+                    allowed=expected,
+                    do=_PLAN.format(intent.name),
+                )
+    for residency, origins in intent.homes.items():
+        if {o: dict(shares) for o, shares in origins.items()} != lock.homes.get(residency, {}):
+            yield Problem(
+                where=f"{where}, homes.{residency}",
+                what="homes are not those of regions.yaml",
+                got=str(lock.homes.get(residency) or "none"),
+                allowed=str({o: dict(s) for o, s in origins.items()}),
+                do=_PLAN.format(intent.name),
+            )
+
+
+_PLAN = "Run 'outlast plan {}' and commit the result; do not edit the lock by hand"
+
+
+def _node_pool(where: str, intent: Intent, region: str, row: LockNodePool) -> Iterator[Problem]:
+    declared = intent.regions[region].node_pools.get(row.id)
+    if declared is None:
+        yield Problem(
+            where=where,
+            what=f"regions.yaml declares no node pool '{row.id}' in {region}",
+            allowed=listed(intent.regions[region].node_pools),
+            do=_PLAN.format(intent.name),
+        )
+        return
+    machine = intent.facts.machine_types[intent.regions[region].cloud, declared.machine_type]
+    if row.zone not in declared.zones:
+        yield Problem(
+            where=f"{where}.zone",
+            what="a wrong zone",
+            got=row.zone,
+            allowed=listed(declared.zones),
+            do=_PLAN.format(intent.name),
+        )
+    expected = {
+        "machine_type": declared.machine_type,
+        "accelerator": machine.accelerator,
+        "node_gpus": machine.node_gpus,
+        "partition": declared.partition,
+        "capacity": declared.capacity,
+        "reservation": declared.reservation,
+        "scaling": declared.scaling,
+    }
+    for field, wanted in expected.items():
+        if getattr(row, field) != wanted:
+            yield Problem(
+                where=f"{where}.{field}",
+                what="not as declared in regions.yaml",
+                got=str(getattr(row, field) or "none"),
+                allowed=str(wanted or "none"),
+                do=_PLAN.format(intent.name),
+            )

@@ -1,0 +1,275 @@
+"""The only caller of the ``pulumi`` command; everything above it works with records."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from outlast.errors import EnvironmentProblem, Problem
+
+Progress = Callable[[str], None]
+"""Receives each line the engine prints, as it comes."""
+STACK_FILES = Path("config/stacks")
+"""Where Pulumi.yaml says the stacks' own files lie."""
+_BASE = ("--non-interactive", "--color", "never")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a call of the engine ended."""
+
+    command: str
+    code: int
+    output: str
+    """Standard output and error, in the order in which they came."""
+    violations: tuple[str, ...] = ()
+    """Messages of mandatory policies."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it succeeded."""
+        return self.code == 0
+
+    @property
+    def last_words(self) -> str:
+        """The last error it printed, or the last line."""
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("error:")]
+        return (errors or lines or ["it failed and said nothing"])[-1].removeprefix("error:").strip()
+
+    @property
+    def diagnostics(self) -> str:
+        """What the engine says of each resource, without its lists of resources and outputs."""
+        lines = self.output.splitlines()
+        starts = [index for index, line in enumerate(lines) if line.startswith("Diagnostics:")]
+        if not starts:
+            return self.last_words
+        start = starts[-1]  # an update prints its preview's first
+        end = next(
+            (index for index in range(start, len(lines)) if lines[index].startswith(("Outputs:", "Resources:"))),
+            len(lines),
+        )
+        return "\n".join(lines[start + 1 : end]).strip("\n")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Runs the engine for one project."""
+
+    project: Path
+    """Folder that holds Pulumi.yaml."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Added to this process's environment."""
+
+    def stacks(self) -> tuple[str, ...]:
+        """Return the names of all stacks of the project in the backend, sorted."""
+        document = self._json("stack", "ls", "--json")
+        return tuple(sorted(str(entry["name"]).rsplit("/", 1)[-1] for entry in document))
+
+    def ensure_stack(self, stack: str) -> None:
+        """Create a stack unless it exists."""
+        if stack not in self.stacks():
+            self._must(self.run("stack", "init", "--stack", stack, "--no-select"))
+
+    def outputs(self, stack: str) -> Mapping[str, Any]:
+        """Return the plain outputs of a stack."""
+        return self._json("stack", "output", "--json", "--stack", stack)  # type: ignore[no-any-return]
+
+    def export(self, stack: str) -> Mapping[str, Any]:
+        """Return the state of a stack."""
+        return self._json("stack", "export", "--stack", stack)  # type: ignore[no-any-return]
+
+    def preview(
+        self, stack: str, pack: Path | None, progress: Progress | None = None
+    ) -> tuple[Finished, Mapping[str, Any]]:
+        """Preview a stack with every step shown.
+
+        Returns:
+            How it ended, and the preview's document (empty if there is none).
+        """
+        with _scratch() as folder:
+            document = folder / "preview.json"
+            done = self._with_policies(
+                ("preview", "--json", "--show-sames", "--stack", stack), pack, folder, progress, stdout=document
+            )
+            text = document.read_text(encoding="utf-8")
+            start = text.find("{")
+            with suppress(ValueError):
+                return done, json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else {}
+            return done, {}
+
+    def up(
+        self, stack: str, pack: Path | None, progress: Progress | None = None, config: Mapping[str, str] | None = None
+    ) -> Finished:
+        """Deploy a stack, previewed first under the same policies.
+
+        Args:
+            stack: the stack.
+            pack: folder of the policy pack.
+            progress: called with each line as it comes.
+            config: knobs for this run only; the stack's own file stays as it is.
+        """
+        with _scratch() as folder:
+            knobs = ("--config-file", str(self._with_knobs(stack, config, folder))) if config else ()
+            return self._with_policies(("up", "--yes", "--stack", stack, *knobs), pack, folder, progress)
+
+    def _with_knobs(self, stack: str, config: Mapping[str, str], folder: Path) -> Path:
+        own = self.project / STACK_FILES / f"Pulumi.{stack}.yaml"
+        document = yaml.safe_load(own.read_text(encoding="utf-8")) if own.is_file() else None
+        document = document or {}
+        document["config"] = {**(document.get("config") or {}), **config}
+        path = folder / own.name
+        path.write_text(yaml.safe_dump(document), encoding="utf-8")
+        return path
+
+    def destroy(self, stack: str, progress: Progress | None = None) -> Finished:
+        """Delete all resources of a stack."""
+        return self.run("destroy", "--yes", "--stack", stack, progress=progress)
+
+    def refresh(self, stack: str, progress: Progress | None = None) -> Finished:
+        """Compare a stack's state with the clouds and take over what they say."""
+        return self.run("refresh", "--yes", "--stack", stack, progress=progress)
+
+    def cancel(self, stack: str) -> Finished:
+        """Release the lock that a killed run left behind."""
+        return self.run("cancel", "--yes", "--stack", stack)
+
+    def run(
+        self,
+        *arguments: str,
+        progress: Progress | None = None,
+        extra: Mapping[str, str] | None = None,
+        stdout: Path | None = None,
+    ) -> Finished:
+        """Run ``pulumi`` with ``arguments`` and wait; an interrupt is passed on and waited for.
+
+        Args:
+            arguments: subcommand and flags.
+            progress: called with each line as it comes.
+            extra: more environment.
+            stdout: file that takes standard output instead.
+        """
+        command = ("pulumi", *arguments, *_BASE)
+        environment = {**os.environ, **self.environment, **(extra or {})}
+        lines: list[str] = []
+        with _sink(stdout) as sink, _started(command, self.project, environment, sink) as process:
+            for line in process.stderr if stdout else process.stdout or ():  # type: ignore[union-attr]
+                lines.append(line)
+                if progress:
+                    progress(line.rstrip())
+            code = process.wait()
+        return Finished(" ".join(command[: 1 + len(arguments)]), code, "".join(lines))
+
+    def _with_policies(
+        self,
+        arguments: Sequence[str],
+        pack: Path | None,
+        folder: Path,
+        progress: Progress | None,
+        stdout: Path | None = None,
+    ) -> Finished:
+        log = folder / "events.log"
+        flags = ("--policy-pack", str(pack)) if pack else ()
+        done = self.run(
+            *arguments,
+            *flags,
+            "--event-log",
+            str(log),
+            progress=progress,
+            extra={"PULUMI_DEBUG_COMMANDS": "1"},
+            stdout=stdout,
+        )
+        return Finished(done.command, done.code, done.output, tuple(_violations(log)))
+
+    def _json(self, *arguments: str) -> Any:
+        with _scratch() as folder:
+            out = folder / "out.json"
+            done = self.run(*arguments, stdout=out)
+            text = out.read_text(encoding="utf-8")
+        self._must(done)
+        return json.loads(text)
+
+    def _must(self, done: Finished) -> None:
+        if not done.ok:
+            raise EnvironmentProblem(Problem(where=done.command, what=done.last_words, do=_advice(done.output)))
+
+
+def _violations(log: Path) -> Iterator[str]:
+    """Yield messages of mandatory policies, in order, each once."""
+    seen: set[str] = set()
+    for line in log.read_text(encoding="utf-8").splitlines() if log.is_file() else ():
+        event = json.loads(line).get("policyEvent")
+        if event and event.get("enforcementLevel") == "mandatory":
+            message = str(event["message"]).split("\n", 1)[-1].strip()
+            if message not in seen:
+                seen.add(message)
+                yield message
+
+
+def _advice(output: str) -> str:
+    text = output.lower()
+    if "passphrase" in text:
+        return (
+            "Set PULUMI_CONFIG_PASSPHRASE to the one the stack was made with; "
+            'for simulated clouds run eval "$(outlast sim env FLEET)"'
+        )
+    if "no such file or directory" in text and "state" in text:
+        return 'Run eval "$(outlast sim env FLEET)" first'
+    return "Read the engine's output above"
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="outlast-") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _sink(path: Path | None) -> Iterator[Any]:
+    if path is None:
+        yield subprocess.PIPE
+    else:
+        with path.open("w", encoding="utf-8") as stream:
+            yield stream
+
+
+@contextmanager
+def _started(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], sink: Any
+) -> Iterator[subprocess.Popen[str]]:
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT if sink == subprocess.PIPE else subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        do = "Run 'make setup', which finds or builds it"
+        raise EnvironmentProblem(Problem(where="pulumi", what="the Pulumi command is not on PATH", do=do)) from error
+    try:
+        yield process
+    except BaseException:
+        # One interrupt asks the engine to stop after what is under way; it then saves its state and ends its plugins.
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        raise

@@ -1,0 +1,123 @@
+"""Previews, deployments and outputs of all stacks of a fleet, in an order in which each finds what it reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from outlast.errors import EnvironmentProblem, Problem, listed
+from outlast.intent import Intent
+from outlast.lock import Applied, AppliedFile
+from outlast.previews.engine import Engine, Finished, Progress
+from outlast.view import Resource, after_preview, before_preview
+
+GLOBAL, ROUTING = "global", "routing"
+
+
+@dataclass(frozen=True)
+class StackPreview:
+    """What a preview of one stack said."""
+
+    stack: str
+    ok: bool
+    violations: tuple[str, ...]
+    """Messages of mandatory policies."""
+    problem: str
+    """Why it failed, if it did and no policy says so."""
+    document: Mapping[str, Any]
+
+    @property
+    def before(self) -> tuple[Resource, ...]:
+        """Resources as they are."""
+        return before_preview(self.document)
+
+    @property
+    def after(self) -> tuple[Resource, ...]:
+        """Resources as they would be."""
+        return after_preview(self.document)
+
+
+def stack_order(intent: Intent) -> tuple[str, ...]:
+    """Return the fleet's stacks: global, regions, routing."""
+    return tuple(f"{intent.name}.{part}" for part in (GLOBAL, *intent.regions, ROUTING))
+
+
+def ensure_stacks(engine: Engine, stacks: Iterable[str], *, create: bool) -> None:
+    """Create the stacks that do not exist.
+
+    Raises:
+        EnvironmentProblem: some do not exist and ``create`` is false; a reference to a missing stack would otherwise
+            end the engine's run without saying what to do.
+    """
+    known = set(engine.stacks())
+    missing = [stack for stack in stacks if stack not in known]
+    if missing and not create:
+        do = "Create them with --init, or run: " + "; ".join(f"pulumi stack init {stack}" for stack in missing)
+        raise EnvironmentProblem(Problem(where="stacks", what=f"do not exist: {listed(missing)}", do=do))
+    for stack in missing:
+        engine.ensure_stack(stack)
+
+
+def preview_stack(engine: Engine, stack: str, pack: Path | None, progress: Progress | None = None) -> StackPreview:
+    """Preview one stack under a policy pack."""
+    done, document = engine.preview(stack, pack, progress)
+    problem = "" if done.ok or done.violations else _reason(done, document)
+    return StackPreview(stack, done.ok, done.violations, problem, document)
+
+
+def save_preview(folder: Path, preview: StackPreview) -> None:
+    """Keep a preview as a file for the commands that read it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    entry = {
+        "stack": preview.stack,
+        "ok": preview.ok,
+        "violations": list(preview.violations),
+        "problem": preview.problem,
+        "document": preview.document,
+    }
+    (folder / f"{preview.stack}.json").write_text(json.dumps(entry), encoding="utf-8")
+
+
+def load_previews(folder: Path, fleet: str) -> tuple[StackPreview, ...]:
+    """Read the previews of a fleet.
+
+    Raises:
+        EnvironmentProblem: there are none.
+    """
+    found = []
+    for path in sorted(folder.glob(f"{fleet}.*.json")):
+        entry = json.loads(path.read_text(encoding="utf-8"))
+        found.append(
+            StackPreview(entry["stack"], entry["ok"], tuple(entry["violations"]), entry["problem"], entry["document"])
+        )
+    if not found:
+        raise EnvironmentProblem(
+            Problem(
+                where=str(folder), what=f"holds no previews of '{fleet}'", do=f"Run 'outlast previews {fleet}' first"
+            )
+        )
+    return tuple(found)
+
+
+def applied_of(engine: Engine, stacks: Iterable[str], known: Iterable[str] | None = None) -> AppliedFile:
+    """Return what stacks say they have deployed; one that does not exist, or was torn down, has deployed nothing.
+
+    Args:
+        engine: where the stacks are.
+        stacks: which ones.
+        known: stacks that exist; absent, the engine is asked.
+    """
+    known = set(engine.stacks() if known is None else known)
+    outputs = {stack: engine.outputs(stack) for stack in stacks if stack in known}
+    return {stack: Applied.model_validate(found["applied"]) for stack, found in outputs.items() if found.get("applied")}
+
+
+def _reason(done: Finished, document: Mapping[str, Any]) -> str:
+    errors = [
+        str(entry["message"]).strip() for entry in document.get("diagnostics", ()) if entry.get("severity") == "error"
+    ]
+    lines = [line.strip() for line in done.output.splitlines() if line.strip()]
+    return "\n".join(errors) or (lines[-1] if lines else "the engine said nothing")

@@ -1,0 +1,160 @@
+"""The spend of a change as a reviewer reads it: one answer in the first line, then why, where, and what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from outlast.intent import Intent
+from outlast.lock import Lock
+from outlast.rules import Violation
+from outlast.spend import Change, LineChange, per_month
+
+
+@dataclass(frozen=True)
+class QuotaUse:
+    """A quota after the change."""
+
+    region: str
+    code: str
+    unit: str
+    granted: float
+    peak: float
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the grant covers the peak."""
+        return self.peak <= self.granted
+
+
+@dataclass(frozen=True)
+class SpendReport:
+    """Everything the spend comment says."""
+
+    fleet: str
+    step: str
+    """``raise``, ``settle``, or empty for a change that is no lock step."""
+    change: Change
+    violations: tuple[Violation, ...]
+    intent: Intent
+    lock: Lock
+    is_total: bool = False
+    """Whether there is no base: the whole fleet is shown, and nothing is a change."""
+
+    @property
+    def residency_violations(self) -> int:
+        """Broken legal rules."""
+        return sum(1 for violation in self.violations if violation.rule.startswith("R-"))
+
+    @property
+    def survival_violations(self) -> int:
+        """Broken headroom rules."""
+        return sum(1 for violation in self.violations if violation.rule.startswith("H-"))
+
+    @cached_property
+    def quotas(self) -> tuple[QuotaUse, ...]:
+        """All quotas of the lock."""
+        return tuple(
+            QuotaUse(region, code, quota.unit, _granted(self.intent, region, code), quota.peak)
+            for region, block in self.lock.regions.items()
+            for code, quota in block.quotas.items()
+        )
+
+    @property
+    def short_quotas(self) -> tuple[QuotaUse, ...]:
+        """Quotas that do not cover the lock."""
+        return tuple(quota for quota in self.quotas if not quota.is_enough)
+
+    @property
+    def over_budget(self) -> tuple[str, ...]:
+        """Budgets that the change crosses, in words."""
+        budgets = self.intent.guardrails.budgets
+        after, before = (per_month(side.max or 0.0) for side in (self.change.after_usd_h, self.change.before_usd_h))
+        found = []
+        if budgets.total is not None and after > budgets.total >= before:
+            found.append(f"crosses the budget of {usd(budgets.total)}/month")
+        if budgets.increase is not None and before and after > before * (1 + budgets.increase):
+            found.append(f"rises by {after / before - 1:.0%}, more than {budgets.increase:.0%}")
+        if budgets.gpus is not None and self.change.gpus_after > budgets.gpus:
+            found.append(f"needs {self.change.gpus_after:,} GPUs, more than {budgets.gpus:,.0f}")
+        return tuple(found)
+
+    def headline(self) -> str:
+        """Return the answer: nodes, GPUs, money, new total."""
+        delta = self.change.delta_usd_h.expected or 0.0
+        after = per_month(self.change.after_usd_h.expected or 0.0)
+        if self.is_total:
+            nodes = sum(int(change.line.nodes.min or 0) for change in self.change.lines)
+            hourly = usd(self.change.after_usd_h.expected or 0.0, cents=True)
+            return f"{nodes:,} nodes, {self.change.gpus_after:,} GPUs, {usd(after)}/month ({hourly}/h)"
+        if not self.change.changed:
+            return f"no change, {usd(after)}/month"
+        nodes, gpus = self.change.delta_nodes, self.change.delta_gpus
+        money = f"{usd(per_month(delta), sign=True)}/month ({usd(delta, sign=True, cents=True)}/h)"
+        return f"{nodes:+,} nodes, {gpus:+,} GPUs, {money} → {usd(after)}/month"
+
+    def verdicts(self) -> tuple[tuple[str, bool, str], ...]:
+        """Return (subject, good, detail) in reading order."""
+        short = "; ".join(
+            f"{q.region} {q.code} needs {q.peak:,.0f} of {q.granted:,.0f} {q.unit}" for q in self.short_quotas
+        )
+        unknown = len(self.change.unknown)
+        return (
+            ("Residency", not self.residency_violations, _count(self.residency_violations)),
+            ("Survival", not self.survival_violations, _count(self.survival_violations)),
+            ("Deployable", not self.short_quotas, short or "within granted quotas"),
+            ("Budget", not self.over_budget, "; ".join(self.over_budget) or "within budget"),
+            (
+                "Priced",
+                not unknown,
+                f"{unknown} node pool{'s' if unknown != 1 else ''} without a price, not in the sums"
+                if unknown
+                else "every node pool",
+            ),
+        )
+
+    @property
+    def shown(self) -> tuple[LineChange, ...]:
+        """Lines worth showing: those that moved, or all of a total."""
+        return self.change.lines if self.is_total else self.change.changed
+
+    def by_region(self) -> Mapping[str, tuple[LineChange, ...]]:
+        """Return region -> its node pools, all of them."""
+        found: dict[str, list[LineChange]] = {}
+        for change in self.change.lines:
+            found.setdefault(change.line.region, []).append(change)
+        return {region: tuple(changes) for region, changes in sorted(found.items())}
+
+
+def _granted(intent: Intent, region: str, code: str) -> float:
+    quota = intent.holdings(region).quotas.get(code)
+    return quota.granted if quota else 0.0
+
+
+def _count(violations: int) -> str:
+    return "holds" if not violations else f"{violations} violation{'s' if violations > 1 else ''}"
+
+
+_HALF_A_CENT = 0.005
+"""Less is the rounding of sums."""
+
+
+def usd(amount: float, *, sign: bool = False, cents: bool = False) -> str:
+    """Return an amount in US dollars: whole units, or cents where asked for or below one dollar."""
+    amount = 0.0 if abs(amount) < _HALF_A_CENT else amount
+    digits = f"{abs(amount):,.2f}" if cents or 0 < abs(amount) < 1 else f"{abs(amount):,.0f}"
+    mark = "-" if amount < 0 else "+" if sign else ""
+    return f"{mark}${digits}"
+
+
+def ranged(low: float | None, middle: float | None, high: float | None, *, text: str = "{:,.0f}") -> str:
+    """Return min / expected / max in words; one number where all agree, a word where unknown."""
+    parts = ["unknown" if value is None else text.format(value) for value in (low, middle, high)]
+    return parts[0] if len(set(parts)) == 1 else " / ".join(parts)
+
+
+def oldest_price(changes: Iterable[LineChange]) -> str:
+    """Return the date of the oldest price used."""
+    dates = [change.after.rate.as_of for change in changes if change.after and change.after.rate.as_of]
+    return min(dates).isoformat() if dates else "none"

@@ -1,0 +1,136 @@
+"""What every deployment proves before it declares anything, so that forgetting the policy pack does not mean no check.
+
+The account is checked where the clouds can answer: the providers refuse every account but the region's own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pulumi
+
+from outlast.errors import EnvironmentProblem, Problem, RefusedError, StaleLock, listed
+from outlast.intent import Intent
+from outlast.lock import AppliedFile, Lock, freshness, overfull, read_applied, undeclared
+from outlast.proof import Judgement, arithmetic, cure, judge, misplaced, shortfall
+from stacks.names import StackName
+
+_MARGINS = "'outlast verify' shows every margin"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the environment says about the clouds and about what is deployed."""
+
+    simulated: bool
+    """Whether the plugins and the backend are the simulated ones."""
+    applied: AppliedFile | None
+    """What every stack has deployed; None if nobody wrote it down."""
+
+    @staticmethod
+    def read() -> Surroundings:
+        """Read ``OUTLAST_SIM`` and ``OUTLAST_APPLIED``."""
+        named = os.environ.get("OUTLAST_APPLIED")
+        applied = read_applied(Path(named)) if named and Path(named).is_file() else None
+        return Surroundings(bool(os.environ.get("OUTLAST_SIM")), applied)
+
+
+def check_before(stack: StackName, intent: Intent, lock: Lock) -> None:
+    """Refuse a deployment that cannot be proven, or meets the wrong clouds.
+
+    A margin that is negative but not lowered is reported as a warning: never make it worse, never block the cure.
+
+    Raises:
+        EnvironmentProblem: the fleet's clouds and the plugins in use do not belong together.
+        StaleLock: the lock was made from other inputs.
+        RefusedError: the deployment breaks residency, lowers a margin, or places replicas where no node is.
+    """
+    surroundings = Surroundings.read()
+    check_clouds(intent, simulated=surroundings.simulated)
+    check_fresh(intent, lock)
+    problems = [*undeclared(lock, intent), *_misplaced(intent, lock), *_overfull(stack, lock)]
+    judgement = judge(lock, intent, surroundings.applied, stack.region) if stack.kind != "global" else None
+    if judgement:
+        problems += _lowered(stack, judgement)
+    if problems:
+        raise RefusedError(problems)
+    if judgement and judgement.not_yet_proven:
+        pulumi.log.warn(_not_yet(judgement))
+
+
+def check_clouds(intent: Intent, *, simulated: bool) -> None:
+    """Refuse a simulated fleet on real clouds, and the reverse.
+
+    Raises:
+        EnvironmentProblem: they do not belong together.
+    """
+    where = f"{intent.name}/fleet.yaml, clouds"
+    if intent.fleet.clouds == "simulated" and not simulated:
+        do = f'Run eval "$(outlast sim env {intent.name})", or set clouds: real'
+        what, got = "a simulated fleet must not meet real clouds", "no OUTLAST_SIM in the environment"
+        raise EnvironmentProblem(Problem(where=where, what=what, got=got, do=do))
+    if intent.fleet.clouds == "real" and simulated:
+        do = "Open a shell without the variables of 'outlast sim env'"
+        what, got = "a real fleet must not meet simulated clouds", "OUTLAST_SIM is set"
+        raise EnvironmentProblem(Problem(where=where, what=what, got=got, do=do))
+
+
+def check_fresh(intent: Intent, lock: Lock) -> None:
+    """Refuse a lock made from other inputs; a changed price alone does not matter here.
+
+    Raises:
+        StaleLock: names the inputs that changed.
+    """
+    fresh = freshness(lock, intent)
+    if fresh.stale:
+        raise StaleLock(
+            Problem(
+                where=f"{intent.name}/plan.lock.yaml",
+                what=f"the lock was made from other inputs (changed: {listed(fresh.stale)})",
+                do=f"Run 'outlast plan {intent.name}' and commit the result",
+            )
+        )
+
+
+def _misplaced(intent: Intent, lock: Lock) -> Iterator[Problem]:
+    for sent in misplaced(lock, intent):
+        yield Problem(
+            where=f"{intent.name}/plan.lock.yaml, {sent.path}",
+            what=f"class '{sent.residency}' may not be in {sent.region}",
+            got=f"{sent.share} %",
+            allowed=listed(sent.allowed),
+            do=f"Run 'outlast plan {intent.name}'; do not edit the lock by hand",
+        )
+
+
+def _overfull(stack: StackName, lock: Lock) -> Iterator[Problem]:
+    for row in overfull(lock):
+        if row.region == stack.region:
+            yield Problem(
+                where=f"{stack} refused",
+                what=f"node pool {row.node_pool} does not hold its {row.replicas} replicas",
+                got=f"{row.nodes} nodes",
+                allowed=f"at least {row.nodes_needed}",
+                do=f"Run 'outlast plan {stack.fleet}' and commit the lock",
+            )
+
+
+def _lowered(stack: StackName, judgement: Judgement) -> Iterator[Problem]:
+    for margin in judgement.refused:
+        action = cure(margin)
+        yield Problem(
+            where=f"{stack} refused",
+            what=f"{shortfall(margin)} ({arithmetic(margin)})",
+            do=f"{action[0].upper()}{action[1:]}: run 'outlast plan {stack.fleet}' and commit the lock; {_MARGINS}",
+        )
+
+
+def _not_yet(judgement: Judgement) -> str:
+    worst, cases = judgement.not_yet_proven[0], len(judgement.not_yet_proven)
+    return (
+        f"not yet proven: {shortfall(worst)}; {cases} cases in all, none made worse by this deployment. "
+        f"Deploy the remaining stacks; {_MARGINS}."
+    )

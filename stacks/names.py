@@ -1,0 +1,72 @@
+"""Names of stacks: `<fleet>.<region>`, `<fleet>.global`, `<fleet>.routing`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from outlast.errors import ConfigError, Problem, did_you_mean, listed
+from outlast.intent import Intent
+
+GLOBAL: Literal["global"] = "global"
+ROUTING: Literal["routing"] = "routing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackName:
+    """A stack's name, taken apart."""
+
+    fleet: str
+    kind: Literal["global", "region", "routing"]
+    region: str | None = None
+    """Our region; only for a region's stack."""
+
+    def __str__(self) -> str:
+        """Return the name as the engine knows it."""
+        return f"{self.fleet}.{self.region or self.kind}"
+
+
+def parse(text: str) -> StackName:
+    """Take a stack's name apart.
+
+    Raises:
+        ConfigError: it has no fleet or no part.
+    """
+    fleet, _, part = text.partition(".")
+    if not fleet or not part or "." in part:
+        form = "<fleet>.<region>, <fleet>.global or <fleet>.routing"
+        raise ConfigError(
+            Problem(
+                where=f"stack '{text}'",
+                what="not a stack's name",
+                allowed=form,
+                do="Select a stack such as demo.global",
+            )
+        )
+    if part == GLOBAL:
+        return StackName(fleet=fleet, kind="global")
+    if part == ROUTING:
+        return StackName(fleet=fleet, kind="routing")
+    return StackName(fleet=fleet, kind="region", region=part)
+
+
+def check_region(stack: StackName, intent: Intent) -> None:
+    """Check that a region's stack names a region of the fleet.
+
+    Raises:
+        ConfigError: it does not.
+    """
+    if stack.region is not None and stack.region not in intent.regions:
+        known = [*intent.regions, GLOBAL, ROUTING]
+        do = (
+            did_you_mean(stack.region, known)
+            or f"Add the region to {intent.name}/regions.yaml, or select another stack"
+        )
+        raise ConfigError(
+            Problem(
+                where=f"stack '{stack}'",
+                what=f"fleet '{intent.name}' has no '{stack.region}'",
+                allowed=listed(known),
+                do=do,
+            )
+        )

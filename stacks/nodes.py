@@ -1,0 +1,62 @@
+"""The nodes of a region: its system pool, and one node pool for each row of its block of the lock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+
+from components import cluster, identity, network, node_pool, system_pool
+from components.base import Place
+from outlast.intent import Intent
+from outlast.lock import LockRegion
+
+_SYSTEM_ZONE_NODES = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """What node pools stand on."""
+
+    network: network.Network
+    identity: identity.Identity
+    cluster: cluster.Cluster
+
+
+def declare_nodes(
+    intent: Intent, block: LockRegion, place: Place, base: Base, opts: pulumi.ResourceOptions
+) -> tuple[pulumi.Resource, ...]:
+    """Declare the nodes and return their components, system pool first."""
+    system = system_pool.SystemPoolArgs(
+        place=place,
+        cluster=base.cluster,
+        network=base.network,
+        identity=base.identity,
+        zone_nodes=_SYSTEM_ZONE_NODES,
+        kubernetes=intent.fleet.kubernetes,
+        add_ons=intent.fleet.add_ons,
+    )
+    made: list[pulumi.Resource] = [system_pool.declare(f"{place.region}-system", system, opts)]
+    for key, row in block.node_pools.items():
+        machine = intent.facts.machine_types[place.cloud, row.machine_type]
+        args = node_pool.NodePoolArgs(
+            place=place,
+            key=key,
+            zone=row.zone,
+            machine_type=row.machine_type,
+            accelerator=row.accelerator,
+            node_gpus=int(row.node_gpus),
+            gpu_resource=intent.facts.accelerators[row.accelerator].resource,
+            nvme_disks=int(machine.nvme_count or 0),
+            capacity=row.capacity,
+            reservation=row.reservation,
+            scaling=row.scaling,
+            nodes_min=row.nodes.min,
+            nodes_max=row.nodes.max,
+            kubernetes=intent.fleet.kubernetes,
+            cluster=base.cluster,
+            network=base.network,
+            identity=base.identity,
+        )
+        made.append(node_pool.declare(f"{place.region}-{key}", args, opts))
+    return tuple(made)

@@ -1,0 +1,83 @@
+"""Runs the program of a stack: loads the files, checks, and hands over to the stack's wiring."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+import pulumi
+
+from outlast.errors import BrokenLock, OutlastError, Problem
+from outlast.facts import load_facts
+from outlast.intent import Intent, fleet_folder, load_intent
+from outlast.lock import Lock, read_lock
+from stacks import global_, region, routing
+from stacks.checks import check_before
+from stacks.names import StackName, check_region, parse
+
+CONFIG_ROOT = "OUTLAST_CONFIG"
+"""Names the folder of facts and fleets; default: `config` beside the program."""
+_SAID = 32
+"""Exit code of a program whose failure the user has been told already. Source: the SDK's program runner."""
+_PROJECT = Path(__file__).parents[1]
+
+
+def run(stack: str) -> None:
+    """Declare a stack.
+
+    Raises:
+        RunError: a user's mistake, in plain words; the engine prints it without a traceback.
+    """
+    signal.signal(signal.SIGINT, _end_quietly)
+    try:
+        _run(parse(stack))
+    except OutlastError as error:
+        raise pulumi.RunError(str(error)) from None
+
+
+def _end_quietly(_number: int, _frame: FrameType | None) -> NoReturn:
+    """End at once: the engine stops a program whose deployment has failed, and has said why itself."""
+    os._exit(_SAID)
+
+
+def config_root() -> Path:
+    """Return the folder of facts and fleets."""
+    return Path(os.environ.get(CONFIG_ROOT) or _PROJECT / "config")
+
+
+def _run(stack: StackName) -> None:
+    root = config_root()
+    folder = fleet_folder(root, stack.fleet)
+    intent = load_intent(root, stack.fleet, load_facts(root))
+    check_region(stack, intent)
+    lock = read_lock(folder)
+    _check_block(stack, lock)
+    check_before(stack, intent, lock)
+    declare(stack, intent, lock, teardown=pulumi.Config("outlast").get_bool("teardown") or False)
+
+
+def declare(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool = False) -> None:
+    """Declare a stack from files already loaded and checked.
+
+    Args:
+        stack: which one.
+        intent: the fleet.
+        lock: its plan.
+        teardown: lift protection, so that a later destroy may pass.
+    """
+    if stack.region is not None:
+        region.declare(intent, lock, stack.region, teardown=teardown)
+    elif stack.kind == "global":
+        global_.declare(intent, lock, teardown=teardown)
+    else:
+        routing.declare(intent, lock)
+
+
+def _check_block(stack: StackName, lock: Lock) -> None:
+    if stack.region is not None and stack.region not in lock.regions:
+        where = f"{stack.fleet}/plan.lock.yaml, regions"
+        do = f"Run 'outlast plan {stack.fleet}' and commit the result"
+        raise BrokenLock(Problem(where=where, what=f"the lock has no block for '{stack.region}'", do=do))
