@@ -1,0 +1,75 @@
+"""One simulated cloud: its rows, how a provider's configuration becomes credentials, and where a resource lies."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simcloud import rows as tables
+from simcloud.refusals import Violation
+from simcloud.row import Case, Place, Row
+from simcloud.state import Clouds, Link, Stored
+from simcloud.world import World
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """A configured provider."""
+
+    account: str
+    region: str
+    config: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloud:
+    """What the generic provider needs to know of one package."""
+
+    package: str
+    """Pulumi package."""
+    name: str
+    """The cloud's name in facts."""
+    rows: Mapping[str, Row]
+    configure: Callable[[Mapping[str, Any], World, Clouds], Session]
+    """Turn provider configuration into credentials; raises `Refused`."""
+    place: Callable[[Row, Mapping[str, Any], Session], Place]
+    echo: Callable[[Row, Place, Mapping[str, Any], Session], Mapping[str, Any]]
+    """Outputs the provider knows even in a preview."""
+    fixed: frozenset[str] = frozenset()
+    """Inputs of every type that say where: their change replaces."""
+    provider_fixed: frozenset[str] = frozenset()
+    """Configuration whose change replaces the provider and everything made with it."""
+    bridged: bool = True
+    """True if the real provider marks what it filled in with `__defaults`."""
+    global_ids: bool = False
+    """True if ids of different regions never meet."""
+    any_row: Callable[[str], Row | None] = lambda _: None
+    """Row of a type that users define themselves."""
+    any_check: Callable[[Case, Row], list[Violation]] = lambda *_: []
+    """Judgement common to all types of the package, besides the rows' own."""
+    removal: Callable[[Stored], str] = lambda _: "remove"
+    """What a deletion does: `remove`, `keep`, or a sentence that refuses."""
+    inside: Callable[[Case, Clouds], tuple[Link, ...]] = lambda *_: ()
+    """What every resource of the package lives inside, besides what its row refers to."""
+    also_fixed: Callable[[Row, Session], frozenset[str]] = lambda *_: frozenset()
+    """Further inputs that cannot change in place, as the provider is configured."""
+    settled: Callable[[Stored, Mapping[str, Any], Clouds], None] = lambda *_: None
+    """Called after a create or update, for what the cloud makes by itself."""
+    removing: Callable[[Stored, Clouds], None] = lambda *_: None
+    """Called before a removal that the program asked for, for what the cloud removes by itself."""
+
+
+def packages() -> list[str]:
+    """List the Pulumi packages that have a table; adding a file under `rows/` adds a package."""
+    return sorted(name.replace("_", "-") for _, name, _ in pkgutil.iter_modules(tables.__path__))
+
+
+def cloud_of(package: str) -> Cloud:
+    """Load one package's table."""
+    cloud = importlib.import_module(f"simcloud.rows.{package.replace('-', '_')}").CLOUD
+    if not isinstance(cloud, Cloud):
+        raise TypeError(package)
+    return cloud

@@ -1,0 +1,50 @@
+"""The environment in which the engine meets simulated clouds, and the one place that says where a sim lives."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+PASSPHRASE = "outlast-sim"
+"""Public on purpose: nothing in a simulated state is secret."""
+
+
+def sim_directory(repo: Path, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where the sim lives: `OUTLAST_SIM`, else `.sim` in the repository; absolute."""
+    return Path(environment.get("OUTLAST_SIM") or repo / ".sim").absolute()
+
+
+def environment(sim: Path, repo: Path, fleet: str, base: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the variables that make the engine use the simulated clouds of `sim`, and no others; all paths absolute.
+
+    Args:
+        sim: the sim directory.
+        repo: the repository; `.build/engine-bin` there names the folder of an engine built from source.
+        fleet: the fleet whose configuration is mirrored.
+        base: environment whose PATH is extended.
+    """
+    sim = sim.absolute()
+    built = repo / ".build" / "engine-bin"
+    path = base.get("PATH", "")
+    if built.is_file():
+        folder = built.read_text(encoding="utf-8").strip()
+        path = path if path.split(os.pathsep)[0] == folder else os.pathsep.join([folder, path])
+    return {
+        "PULUMI_HOME": str(sim / "home"),
+        "PULUMI_BACKEND_URL": f"file://{sim / 'state'}",
+        "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "OUTLAST_FLEET": fleet,
+        "OUTLAST_SIM": str(sim),
+        "OUTLAST_CONFIG": str(sim / "config"),
+        "OUTLAST_APPLIED": str(sim / "applied.json"),
+        "PATH": path,
+    }
+
+
+def shell_exports(variables: Mapping[str, str]) -> str:
+    """Return lines for `eval` in a POSIX shell."""
+    return "".join(f"export {key}={shlex.quote(value)}\n" for key, value in variables.items())

@@ -1,0 +1,256 @@
+"""Google Kubernetes Engine: node pools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from simcloud.refusals import Violation
+from simcloud.row import Born, Case, Nodes, Reference, Row, one_of, refusal
+from simcloud.rows.gcp.cluster import CLUSTER, zones_elsewhere
+from simcloud.rows.gcp.network import resource_name
+
+NODE_POOL = "gcp:container/nodePool:NodePool"
+
+_API = "Kubernetes Engine API Reference"
+_GKE = "GKE documentation"
+_TAINT = "hashicorp/terraform-provider-google issue 7928"
+
+
+@refusal(_TAINT)
+def _gpu_taint_given(case: Case) -> Iterator[Violation]:
+    for where, taint in case.each("nodeConfig.taints.*"):
+        if taint.get("key") == "nvidia.com/gpu":
+            yield Violation(
+                property=where, what="GKE adds the taint of GPU nodes itself, twice is refused", do="Leave it out"
+            )
+
+
+@refusal(f"{_API}, NodePoolAutoscaling")
+def _min_above_max(case: Case) -> Iterator[Violation]:
+    for low, high in (("minNodeCount", "maxNodeCount"), ("totalMinNodeCount", "totalMaxNodeCount")):
+        least, most = case.get(f"autoscaling.{low}", 0), case.get(f"autoscaling.{high}")
+        if isinstance(least, int) and isinstance(most, int) and least > most:
+            yield Violation(
+                property=f"autoscaling.{low}",
+                what="is above the maximum",
+                got=f"{least} above {most}",
+                do="Raise the maximum first",
+            )
+
+
+@refusal(f"{_API}, NodePoolAutoscaling", phase="plan", watch=("autoscaling", "nodeCount", "initialNodeCount"))
+def _min_above_desired(case: Case) -> Iterator[Violation]:
+    least = case.get("autoscaling.totalMinNodeCount", case.get("autoscaling.minNodeCount", 0))
+    wanted = _nodes_per_zone(case)
+    if isinstance(least, int) and case.has("autoscaling") and 0 < wanted * _zone_count(case) < least:
+        yield Violation(
+            property="autoscaling",
+            what="the minimum is above the nodes wanted",
+            got=f"{least} above {wanted * _zone_count(case)}",
+            do="Raise initialNodeCount with it",
+        )
+
+
+@refusal(f"{_API}, NodePool")
+def _count_given_twice(case: Case) -> Iterator[Violation]:
+    if case.has("nodeCount") and case.has("autoscaling") and not case.get("ignoreNodeCountChanges"):
+        yield Violation(property="nodeCount", what="fights the autoscaler", do="Use initialNodeCount with autoscaling")
+
+
+@refusal("Compute Engine documentation, GPU machine types", phase="check")
+def _gpus_unlike_machine(case: Case) -> Iterator[Violation]:
+    machine = case.world.machines.get(f"gcp/{case.get('nodeConfig.machineType')}")
+    for where, item in case.each("nodeConfig.guestAccelerators.*"):
+        if machine and isinstance(item.get("count"), int) and item["count"] != machine.gpus:
+            yield Violation(
+                property=f"{where}.count",
+                what="is not what the machine type has",
+                got=str(item["count"]),
+                allowed=f"{machine.gpus:.0f}",
+                do="Correct the count",
+            )
+        wanted = _ACCELERATORS.get(str(machine.accelerator)) if machine else None
+        if wanted and isinstance(item.get("type"), str) and item["type"] not in wanted:
+            yield Violation(
+                property=f"{where}.type",
+                what="is not what the machine type has",
+                got=item["type"],
+                allowed=", ".join(wanted),
+                do="Correct the type",
+            )
+
+
+_ACCELERATORS = {"h100-sxm-80": ("nvidia-h100-80gb", "nvidia-h100-mega-80gb"), "l4-24": ("nvidia-l4",)}
+_GPU_FAMILIES = ("a2-*", "a3-*", "a4*", "g2-*", "g4-*", "ct*")
+
+
+@refusal(
+    "Compute Engine, Machine families; config/facts/machine_types.csv", phase="plan", watch=("nodeConfig.machineType",)
+)
+def _machine_type_unknown(case: Case) -> Iterator[Violation]:
+    name = case.get("nodeConfig.machineType")
+    formed = re.fullmatch(r"[a-z]\d[a-z]?-[a-z]+(-\d+)?(-lssd)?", str(name))
+    if name is None or f"gcp/{name}" in case.world.machines:
+        return
+    if not formed or any(fnmatchcase(str(name), family) for family in _GPU_FAMILIES):
+        yield Violation(
+            property="nodeConfig.machineType",
+            what="is not a machine type that facts know",
+            got=f"'{name}'",
+            do="Correct it, or add its row to config/facts",
+        )
+
+
+@refusal("Compute Engine documentation, A3 High machine types: provisioning models", phase="check")
+def _small_a3_on_demand(case: Case) -> Iterator[Violation]:
+    name = str(case.get("nodeConfig.machineType"))
+    flexible = case.get("nodeConfig.spot") is True or case.get("nodeConfig.flexStart") is True
+    if re.fullmatch(r"a3-highgpu-[124]g", name) and not flexible and not case.get("queuedProvisioning.enabled"):
+        yield Violation(
+            property="nodeConfig.machineType",
+            what=f"{name} is sold as Spot or Flex-start only",
+            do="Set spot or flexStart",
+        )
+
+
+@refusal(
+    f"{_GKE}, Consume reserved zonal resources", phase="plan", watch=("nodeConfig.reservationAffinity", "nodeLocations")
+)
+def _reservation_elsewhere(case: Case) -> Iterator[Violation]:
+    nodes = node_pool(case)
+    held = case.world.reservations.get(nodes.reservation)
+    if held and (held.machine_type != nodes.machine_type or not nodes.zones <= {held.zone}):
+        yield Violation(
+            property="nodeConfig.reservationAffinity",
+            what=f"reservation '{held.id}' is for other machines",
+            got=f"{nodes.machine_type} in {', '.join(sorted(nodes.zones))}",
+            allowed=f"{held.machine_type} in {held.zone}",
+            do="Use the reservation's machine type and zone",
+        )
+
+
+@refusal(f"{_GKE}, Consume reserved zonal resources")
+def _reservation_unnamed(case: Case) -> Iterator[Violation]:
+    path = "nodeConfig.reservationAffinity"
+    specific = case.get(f"{path}.consumeReservationType") == "SPECIFIC_RESERVATION"
+    named = case.has(f"{path}.key") and case.has(f"{path}.values")
+    if case.has(path) and specific != named:
+        yield Violation(
+            property=path,
+            what="key and values go with SPECIFIC_RESERVATION, and only with it",
+            do="Set all three or none",
+        )
+
+
+def _pool_id(born: Born) -> str:
+    cluster = str(born.inputs["cluster"]).rsplit("/", 1)[-1]
+    return born.fill("projects/{account}/locations/{location}/clusters/") + f"{cluster}/nodePools/{born.inputs['name']}"
+
+
+def _pool_key(case: Case) -> str | None:
+    cluster, name = case.target("cluster", CLUSTER), case.get("name")
+    return f"{cluster.id}/{name}" if cluster and name else None
+
+
+def _zone_count(case: Case) -> int:
+    return max(len(case.each("nodeLocations.*")), 1)
+
+
+def _nodes_per_zone(case: Case) -> int:
+    wanted = case.get("nodeCount", case.get("initialNodeCount", 0))
+    return wanted if isinstance(wanted, int) else 0
+
+
+def node_pool(case: Case) -> Nodes:
+    """What a node pool asks for; counts are per zone."""
+    zones = {str(zone) for _, zone in case.each("nodeLocations.*")}
+    location = str(case.get("location") or "")
+    if re.search(r"\d-[a-z]$", location):
+        zones = zones or {location}
+    affinity = "nodeConfig.reservationAffinity"
+    named = next((str(value) for _, value in case.each(f"{affinity}.values.*")), "")
+    spot = case.get("nodeConfig.spot") is True or case.get("nodeConfig.preemptible") is True
+    return Nodes(
+        machine_type=str(case.get("nodeConfig.machineType") or "e2-medium"),
+        capacity="spot" if spot else "reserved" if named else "on_demand",
+        count=_nodes_per_zone(case) * max(len(zones), 1),
+        zones=frozenset(zones),
+        reservation=named.split("/")[-1],
+        property="nodeConfig.machineType",
+    )
+
+
+_UNCHANGING = (
+    "advancedMachineFeatures",
+    "confidentialNodes",
+    "ephemeralStorageLocalSsdConfig",
+    "guestAccelerators",
+    "hostMaintenancePolicy",
+    "localNvmeSsdBlockConfig",
+    "localSsdCount",
+    "metadata",
+    "minCpuPlatform",
+    "nodeGroup",
+    "oauthScopes",
+    "preemptible",
+    "reservationAffinity",
+    "secondaryBootDisks",
+    "serviceAccount",
+    "shieldedInstanceConfig",
+    "soleTenantConfig",
+    "spot",
+)
+
+
+ROWS = (
+    Row(
+        type=NODE_POOL,
+        id=_pool_id,
+        name=resource_name(40, f"{_API}, NodePool: name"),
+        place="location",
+        outputs={
+            "instanceGroupUrls": [],
+            "managedInstanceGroupUrls": [],
+            "version": "1.36-gke.1",
+            "maxPodsPerNode": 110,
+        },
+        immutable=frozenset(
+            {
+                "cluster",
+                "maxPodsPerNode",
+                "placementPolicy",
+                "bestEffortProvisioning",
+                "queuedProvisioning",
+                "initialNodeCount",
+                *(f"nodeConfig.{key}" for key in _UNCHANGING),
+            }
+        ),
+        references=(Reference(path="cluster", types=(CLUSTER,), named=True, holds=True),),
+        unique=(_pool_key,),
+        nodes=node_pool,
+        refusals=(
+            zones_elsewhere,
+            _gpu_taint_given,
+            _min_above_max,
+            _min_above_desired,
+            _count_given_twice,
+            _gpus_unlike_machine,
+            _machine_type_unknown,
+            _small_a3_on_demand,
+            _reservation_elsewhere,
+            _reservation_unnamed,
+            refusal(f"{_API}, NodeTaint: effect")(
+                one_of(
+                    "nodeConfig.taints.*.effect",
+                    (
+                        "NO_SCHEDULE",
+                        "PREFER_NO_SCHEDULE",
+                        "NO_EXECUTE",
+                    ),
+                )
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,273 @@
+"""Every row makes its resource, and every refusal of every row refuses: the cases stand in `cases/*.yaml`."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from simcloud.cloud import cloud_of, packages
+from simcloud.row import Row
+from simcloud.rows.kubernetes.custom import row_of
+from simcloud.shapes import Shapes
+from simcloud.values import UNKNOWN, at, decode, first
+from tests.simcloud.conftest import (
+    DROP,
+    Made,
+    Plugin,
+    Refusal,
+    Site,
+    changed,
+    close_site,
+    inputs_of,
+    open_site,
+    rows_of,
+    urn_of,
+)
+
+CASES = Path(__file__).with_name("cases")
+CLUSTER = ("network", "subnetwork", "cluster")
+
+
+@cache
+def cases(package: str) -> dict[str, Any]:
+    return dict(yaml.safe_load((CASES / f"{package}.yaml").read_text()))
+
+
+def plan(package: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    return {name: (entry["type"], entry["inputs"]) for name, entry in cases(package)["plan"].items()}
+
+
+def row(kind: str) -> Row:
+    found = cloud_of(kind.split(":")[0]).rows.get(kind) or row_of(kind)
+    assert found
+    return found
+
+
+def built(site: Site, package: str, until: str, without: tuple[str, ...] = ()) -> Site:
+    """Build everything before one resource of a plan; Kubernetes gets its cluster first."""
+    if package == "kubernetes":
+        with_cluster(site)
+    site.build({name: entry for name, entry in plan(package).items() if name not in without}, until)
+    return site
+
+
+def with_cluster(site: Site) -> None:
+    wanted = plan("gcp")
+    site.build({name: wanted[name] for name in CLUSTER})
+    site.plugins["kubernetes"].configure(kubeconfig=kubeconfig(site.made["cluster"]))
+
+
+def kubeconfig(cluster: Made) -> str:
+    server = f"https://{cluster.outputs['endpoint']}"
+    return yaml.safe_dump(
+        {
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "users": [{"name": "c", "user": {}}],
+        }
+    )
+
+
+def inputs(site: Site, package: str, name: str, change: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    wanted = {path: DROP if value is None else value for path, value in (change or {}).items()}
+    return dict(site.filled(changed(plan(package)[name][1], wanted)))
+
+
+EVERY = [pytest.param(package, name, id=f"{package}-{name}") for package in packages() for name in plan(package)]
+BROKEN = [
+    pytest.param(package, case, id=f"{package}-{case['of']}-{case['claim']}")
+    for package in packages()
+    for case in cases(package)["broken"]
+]
+
+
+@dataclass
+class Standing:
+    """Everything of every plan, built once and updated once; tests ask only what changes nothing.
+
+    The update tells that no refusal of a birth strikes later, when others have come to depend on the resource.
+    """
+
+    site: Site
+    foreseen: dict[tuple[str, str], dict[str, Any]]
+
+    def plugin(self, package: str) -> Plugin:
+        return self.site.plugins[package]
+
+    def made(self, package: str, name: str) -> Made:
+        return self.site.made[f"{package}-{name}"]
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory, all_shapes: dict[str, Shapes]) -> Iterator[Standing]:
+    site = open_site(tmp_path_factory.mktemp("standing"), all_shapes)
+    foreseen = {}
+    every: dict[str, Made] = {}
+    again: dict[str, Made] = {}
+    for package in packages():
+        built(site, package, next(iter(plan(package))))
+        for name, (kind, given) in plan(package).items():
+            if name not in site.made:
+                foreseen[package, name] = site.plugin(kind).preview(kind, name, site.filled(given))
+                site.make(name, kind, given)
+        every |= {f"{package}-{name}": made for name, made in site.made.items()}
+        site.made = {name: made for name, made in site.made.items() if name in CLUSTER and package == "gcp"}
+    for key, made in every.items():
+        again[key] = site.plugin(made.type).update(made, inputs_of(made))
+    site.made.update(again)
+    yield Standing(site, foreseen)
+    close_site(site)
+
+
+def given(standing: Standing, package: str, name: str, change: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Inputs of something that stands, with a change."""
+    return changed(inputs_of(standing.made(package, name)), change or {})
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
+def test_a_row_makes_its_resource_and_a_preview_knows_nothing_invented(
+    standing: Standing, package: str, name: str
+) -> None:
+    made = standing.made(package, name)
+    invented = row(made.type).outputs.keys() - made.inputs.keys()
+    assert set(made.outputs) >= invented
+    assert UNKNOWN not in str(made.outputs)
+    foreseen = standing.foreseen.get((package, name), dict.fromkeys(invented, UNKNOWN))
+    assert {key for key in invented if UNKNOWN not in str(foreseen[key])} == set()
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
+def test_an_unknown_argument_is_refused(standing: Standing, package: str, name: str) -> None:
+    kind, inputs = plan(package)[name]
+    if kind in cloud_of(package).rows:
+        failures = standing.plugin(package).check(kind, name, {**inputs, "nonsense": 1}).failures
+        assert any("not an argument" in failure.reason for failure in failures)
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
+def test_a_reference_that_leads_nowhere_is_refused(standing: Standing, package: str, name: str) -> None:
+    kind = plan(package)[name][0]
+    for reference in row(kind).references:
+        for where, _ in at(given(standing, package, name), reference.path):
+            path = where.replace("[", ".").replace("]", "")
+            with pytest.raises(Refusal, match="there is no"):
+                standing.plugin(package).create(kind, name, given(standing, package, name, {path: "missing"}))
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
+def test_what_cannot_change_in_place_is_replaced(standing: Standing, package: str, name: str) -> None:
+    made, known = standing.made(package, name), row(plan(package)[name][0])
+    fixed = known.immutable | ({known.name.path} if known.name else set())
+    for path in (path for path in fixed if first(made.inputs, path) is not None):
+        urn = urn_of(made.type, name)
+        found = standing.plugin(package).operations.diff(urn, made.inputs, changed(made.inputs, {path: "other"}))
+        assert found.replaces, path
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
+def test_a_second_one_of_the_same_name_is_refused(standing: Standing, package: str, name: str) -> None:
+    kind, inputs = plan(package)[name][0], given(standing, package, name)
+    if standing.plugin(package).operations._keys(row(kind), inputs):
+        with pytest.raises(Refusal, match="exists already"):
+            standing.plugin(package).create(kind, f"{name}-again", inputs)
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
+def test_a_malformed_name_is_refused(standing: Standing, package: str, name: str) -> None:
+    kind, wanted = plan(package)[name][0], row(plan(package)[name][0]).name
+    if wanted and wanted.pattern:
+        with pytest.raises(Refusal, match="is not a name the cloud takes"):
+            standing.plugin(package).checked(kind, name, given(standing, package, name, {wanted.path: "Not! " * 99}))
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
+def test_what_is_held_cannot_be_deleted(standing: Standing, package: str, name: str) -> None:
+    kind, inputs = plan(package)[name]
+    for reference in row(kind).references:
+        for _, value in at(inputs, reference.path) if reference.holds else ():
+            target = standing.made(package, str(value)[1:].split(".")[0])
+            with pytest.raises(Refusal, match=r"used by|mapped public"):
+                standing.plugin(package).delete(target)
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
+def test_what_was_made_reads_back_the_same_by_its_id_alone(standing: Standing, package: str, name: str) -> None:
+    made = standing.made(package, name)
+    answer = standing.plugin(package).read(made.type, name, made.id)
+    assert decode(answer.properties) == made.outputs
+    assert decode(answer.inputs) == made.inputs
+
+
+@pytest.mark.parametrize(("package", "case"), BROKEN)
+def test_a_refusal_refuses(site: Site, standing: Standing, package: str, case: dict[str, Any]) -> None:
+    (wanted,) = [item for item in row(plan(package)[case["of"]][0]).refusals if item.claim == case["claim"]]
+    ask = judge_inputs if wanted.phase == "check" else attempt
+    with pytest.raises(Refusal) as refusal:
+        ask(standing.site if ask is judge_inputs else site, package, case)
+    assert wanted.source in str(refusal.value)
+
+
+def judge_inputs(standing: Site, package: str, case: dict[str, Any]) -> None:
+    """Check changed inputs of something that stands; nothing is built."""
+    made = standing.made[f"{package}-{case['of']}"]
+    change = {path: DROP if value is None else value for path, value in case.get("change", {}).items()}
+    standing.plugins[package].checked(made.type, made.name, changed(inputs_of(made), change))
+
+
+def attempt(site: Site, package: str, case: dict[str, Any]) -> None:
+    """Build what a case needs and nothing more, then do what is to be refused."""
+    name, how, change = case["of"], case.get("how", "create"), case.get("change", {})
+    kind, plugin = plan(package)[name][0], site.plugin(plan(package)[name][0])
+    also = {key: plan(package).get(key) or (new["type"], new["inputs"]) for key, new in case.get("also", {}).items()}
+    built(site, package, name, tuple(case.get("without", ())))
+    if how == "create":
+        site.build(also)
+        plugin.create(kind, name, inputs(site, package, name, change))
+    elif how == "update":
+        made = site.make(name, kind, inputs(site, package, name))
+        plugin.update(made, inputs(site, package, name, change), preview=True)
+    else:
+        made = site.make(name, kind, inputs(site, package, name, change))
+        needed = {key for key in plan(package) if any(f"@{key}." in str(plan(package)[one][1]) for one in also)}
+        site.build({key: entry for key, entry in plan(package).items() if key in also or key in needed})
+        plugin.delete(made)
+
+
+@pytest.mark.parametrize("package", packages())
+def test_every_row_has_a_create_and_every_refusal_a_case(package: str) -> None:
+    planned = {kind for kind, _ in plan(package).values()}
+    refused = {(plan(package)[case["of"]][0], case["claim"]) for case in cases(package)["broken"]}
+    assert planned >= {item.type for item in rows_of(package)}
+    assert refused == {(kind, item.claim) for kind in planned for item in row(kind).refusals}
+
+
+@pytest.mark.parametrize("package", packages())
+def test_every_refusal_has_a_name_of_its_own_and_a_source(package: str) -> None:
+    for item in rows_of(package):
+        claims = [refusal.claim for refusal in item.refusals]
+        assert len(set(claims)) == len(claims)
+        assert all(refusal.claim and refusal.source for refusal in item.refusals)
+
+
+@pytest.mark.parametrize("package", packages())
+def test_a_row_promises_only_what_the_sdk_knows(all_shapes: dict[str, Shapes], package: str) -> None:
+    for item in rows_of(package):
+        shape = all_shapes[package].types[item.type]
+        said = {*item.immutable, *item.defaults, *(reference.path for reference in item.references)}
+        assert {path.split(".")[0] for path in said} <= shape.inputs.keys()
+        assert item.outputs.keys() <= shape.inputs.keys() | shape.outputs
+
+
+@pytest.mark.parametrize("package", ["aws", "gcp"])
+def test_a_whole_plan_can_be_taken_down_in_reverse(site: Site, package: str) -> None:
+    site.build(plan(package))
+    for made in reversed(site.made.values()):
+        site.plugin(made.type).delete(made)
+    left = site.plugins[package].clouds.every(package)
+    assert {item.type.split(":")[-1] for item in left} <= {"KeyRing", "CryptoKey"}
+    assert all(item.kept for item in left)
