@@ -2,6 +2,7 @@
 
 import pulumi
 
-from stacks import run
+from stacks import end_quietly_on_interrupt, run
 
+end_quietly_on_interrupt()
 run(pulumi.get_stack())

@@ -4,6 +4,6 @@ May hold: names of stacks, their typed exports, one function a kind of stack, kn
 sizes, rules.
 """
 
-from stacks.run import run
+from stacks.run import end_quietly_on_interrupt, run
 
-__all__ = ["run"]
+__all__ = ["end_quietly_on_interrupt", "run"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -55,6 +55,14 @@ def write(exports: GlobalExports | RegionExports | RoutingExports) -> None:
     """Export every table as a stack output of its name."""
     for field in fields(exports):
         pulumi.export(field.name, dict(getattr(exports, field.name)))
+
+
+def export_applied(value: Mapping[str, object], after: Sequence[pulumi.Output[Any]]) -> None:
+    """Export what a stack has deployed, once what it claims exists.
+
+    The engine keeps exports even of a run that failed half-way; a half-made region must not claim its full capacity.
+    """
+    pulumi.export("applied", pulumi.Output.all(*after).apply(lambda _: value))
 
 
 def read_global(fleet: str, regions: Iterable[str] = (), *, dns: bool = False) -> GlobalExports:

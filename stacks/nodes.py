@@ -25,8 +25,8 @@ class Base:
 
 def declare_nodes(
     intent: Intent, block: LockRegion, place: Place, base: Base, opts: pulumi.ResourceOptions
-) -> tuple[pulumi.Resource, ...]:
-    """Declare the nodes and return their components, system pool first."""
+) -> tuple[pulumi.Resource, tuple[node_pool.NodePool, ...]]:
+    """Declare the nodes and return the system pool and the node pools of the lock."""
     system = system_pool.SystemPoolArgs(
         place=place,
         cluster=base.cluster,
@@ -36,7 +36,8 @@ def declare_nodes(
         kubernetes=intent.fleet.kubernetes,
         add_ons=intent.fleet.add_ons,
     )
-    made: list[pulumi.Resource] = [system_pool.declare(f"{place.region}-system", system, opts)]
+    system_nodes = system_pool.declare(f"{place.region}-system", system, opts)
+    made: list[node_pool.NodePool] = []
     for key, row in block.node_pools.items():
         machine = intent.facts.machine_types[place.cloud, row.machine_type]
         args = node_pool.NodePoolArgs(
@@ -59,4 +60,4 @@ def declare_nodes(
             identity=base.identity,
         )
         made.append(node_pool.declare(f"{place.region}-{key}", args, opts))
-    return tuple(made)
+    return system_nodes, tuple(made)

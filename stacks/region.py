@@ -9,7 +9,7 @@ from components.base import Place, place_of
 from outlast.errors import ConfigError, Problem
 from outlast.intent import Intent
 from outlast.lock import Lock, applied_output
-from stacks.exports import RegionExports, read_global, write
+from stacks.exports import RegionExports, export_applied, read_global, write
 from stacks.nodes import Base, declare_nodes
 from stacks.providers import region_provider
 
@@ -21,9 +21,9 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     opts = pulumi.ResourceOptions(providers=[region_provider(intent, region, teardown=teardown)])
     block = lock.regions[region]
     base = _base(intent, place, opts)
-    nodes = declare_nodes(intent, block, place, base, opts)
+    system, nodes = declare_nodes(intent, block, place, base, opts)
     address = gateway_address.declare(f"{region}-gateway", gateway_address.GatewayAddressArgs(place=place), opts)
-    serving.declare(
+    layer = serving.declare(
         f"{region}-serving",
         serving.ServingArgs(
             place=place,
@@ -31,13 +31,13 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
             pools=tuple(serving.served_pool(intent, place, key, pool) for key, pool in block.pools.items()),
             stage={key: _digests(intent, row.stage) for key, row in block.node_pools.items()},
             gateway_address=address,
-            nodes=nodes,
+            nodes=(system, *nodes),
         ),
         opts,
     )
     write(RegionExports(gateway_addresses=address.addresses))
     pulumi.export("clouds", intent.fleet.clouds)
-    pulumi.export("applied", applied_output(lock, region))
+    export_applied(applied_output(lock, region), [*(node.node_pool_id for node in nodes), layer.workloads])
 
 
 def _base(intent: Intent, place: Place, opts: pulumi.ResourceOptions) -> Base:

@@ -7,7 +7,7 @@ import pulumi
 from components import gateway_address, routing
 from outlast.intent import Intent
 from outlast.lock import Lock, applied_output
-from stacks.exports import ZONE, RoutingExports, read_global, read_region, write
+from stacks.exports import ZONE, RoutingExports, export_applied, read_global, read_region, write
 from stacks.providers import region_provider
 
 
@@ -21,7 +21,7 @@ def declare(intent: Intent, lock: Lock) -> None:
     addresses = {region: read_region(intent.name, region, slots[region]).gateway_addresses for region in serving}
     zone_id = read_global(intent.name, dns=True).dns[ZONE]
     opts = pulumi.ResourceOptions(providers=[region_provider(intent, dns.region)])
-    hosts = {
+    routes = {
         residency: routing.declare_routes(
             residency,
             dns.cloud,
@@ -37,9 +37,9 @@ def declare(intent: Intent, lock: Lock) -> None:
                 addresses=addresses,
             ),
             opts,
-        ).host
+        )
         for residency, homes in lock.homes.items()
     }
-    write(RoutingExports(hosts=hosts))
+    write(RoutingExports(hosts={residency: made.host for residency, made in routes.items()}))
     pulumi.export("clouds", intent.fleet.clouds)
-    pulumi.export("applied", applied_output(lock, None, routing=True))
+    export_applied(applied_output(lock, None, routing=True), [made.records for made in routes.values()])

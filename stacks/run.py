@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 import pulumi
 
@@ -29,18 +27,18 @@ def run(stack: str) -> None:
     """Declare a stack.
 
     Raises:
-        RunError: a user's mistake, in plain words; the engine prints it without a traceback.
+        SystemExit: a user's mistake has been shown in plain words; the engine adds nothing of its own.
     """
-    signal.signal(signal.SIGINT, _end_quietly)
     try:
         _run(parse(stack))
     except OutlastError as error:
-        raise pulumi.RunError(str(error)) from None
+        pulumi.log.error(str(error))
+        raise SystemExit(_SAID) from None
 
 
-def _end_quietly(_number: int, _frame: FrameType | None) -> NoReturn:
-    """End at once: the engine stops a program whose deployment has failed, and has said why itself."""
-    os._exit(_SAID)
+def end_quietly_on_interrupt() -> None:
+    """End at once when interrupted: the engine stops a program whose deployment has failed, and has said why itself."""
+    signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(_SAID))
 
 
 def config_root() -> Path:

@@ -50,11 +50,12 @@ class AwsClassRoutes(ClassRoutes):
 
     def __init__(self, name: str, args: ClassRoutesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
-        made: dict[str, list[pulumi.Resource]] = {}
+        made: dict[str, list[aws.route53.Record]] = {}
         for route in tree(args):
             record = self._leaf(name, args, route) if route.address else self._alias(name, args, route, made)
             made.setdefault(route.host, []).append(record)
         self.host = host_of(args)
+        self.records = pulumi.Output.all(*(record.fqdn for group in made.values() for record in group))
         self.register()
 
     def _leaf(self, name: str, args: ClassRoutesArgs, route: Route) -> aws.route53.Record:
@@ -88,7 +89,7 @@ class AwsClassRoutes(ClassRoutes):
         )
 
     def _alias(
-        self, name: str, args: ClassRoutesArgs, route: Route, made: dict[str, list[pulumi.Resource]]
+        self, name: str, args: ClassRoutesArgs, route: Route, made: dict[str, list[aws.route53.Record]]
     ) -> aws.route53.Record:
         weighted = geolocation = None
         if route.weight is None:

@@ -13,7 +13,7 @@ anybody doing anything. Set identifiers are names of regions and origins and nev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -72,6 +72,8 @@ class ClassRoutes(PlatformComponent):
 
     host: str
     """Name that clients of the class use."""
+    records: pulumi.Output[Sequence[str]]
+    """Names of the records, known once they exist."""
 
 
 @dataclass(frozen=True, kw_only=True)

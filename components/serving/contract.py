@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pulumi
@@ -59,3 +59,5 @@ class Serving(PlatformComponent):
     """The serving layer."""
 
     namespace: pulumi.Output[str]
+    workloads: pulumi.Output[Sequence[str]]
+    """Ids of the Deployments, known once they exist."""

@@ -58,9 +58,9 @@ class ServingLayer(Serving):
             data={key: json.dumps(sorted(digests)) for key, digests in args.stage.items()},
             opts=self._inside(namespace),
         )
-        for pool in args.pools:
-            self._pool(pool, [namespace, account])
+        deployments = [self._pool(pool, [namespace, account]) for pool in args.pools]
         self._gateway(namespace)
+        self.workloads = pulumi.Output.all(*(deployment.id for deployment in deployments))
         self.namespace = namespace.metadata.apply(lambda metadata: metadata.name)
         self.register()
 
@@ -74,10 +74,9 @@ class ServingLayer(Serving):
         labels = self._labels | more.pop("labels", {})
         return {"name": names.kubernetes_object(object_name), "namespace": NAMESPACE, "labels": labels, **more}
 
-    def _pool(self, pool: ServedPool, after: list[pulumi.Resource]) -> None:
+    def _pool(self, pool: ServedPool, after: list[pulumi.Resource]) -> k8s.apps.v1.Deployment:
         labels = pool_labels(pool)
         logical = f"{self._name}-{pool.key}"
-        self._deployment(logical, pool, [*after, *self._args.nodes])
         k8s.core.v1.Service(
             logical,
             metadata=self._metadata(pool.key, labels=labels),
@@ -90,10 +89,11 @@ class ServingLayer(Serving):
             spec={"maxUnavailable": 1, "selector": {"matchLabels": labels}},
             opts=self._inside(*after),
         )
+        return self._deployment(logical, pool, [*after, *self._args.nodes])
 
-    def _deployment(self, logical: str, pool: ServedPool, after: list[pulumi.Resource]) -> None:
+    def _deployment(self, logical: str, pool: ServedPool, after: list[pulumi.Resource]) -> k8s.apps.v1.Deployment:
         labels = pool_labels(pool)
-        k8s.apps.v1.Deployment(
+        return k8s.apps.v1.Deployment(
             logical,
             metadata=self._metadata(pool.key, labels=labels, annotations=_SKIP_AWAIT),
             spec={

@@ -94,8 +94,11 @@ def up(
 
 
 @app.command()
-def down(fleet: FleetName) -> None:
-    """Tear every stack of a fleet down: release protection, destroy, in the reverse order."""
+def down(
+    fleet: FleetName,
+    stack: Annotated[list[str] | None, typer.Option(help="Only this stack; repeatable.")] = None,
+) -> None:
+    """Tear the stacks of a fleet down: release protection, destroy, in the reverse order."""
     from outlast.cli.context import load
     from outlast.cli.printing import GOOD, step
     from outlast.previews import stack_order
@@ -103,19 +106,22 @@ def down(fleet: FleetName) -> None:
 
     sim, engine = prepared(fleet)
     known = set(engine.stacks())
-    stacks = [stack for stack in reversed(stack_order(load(fleet).intent)) if stack in known]
-    for stack in stacks:
-        with step(f"down {stack}") as shown:
-            _tear_down(engine, stack, shown.follow)
-    left = resources(sim)
-    print(f"{GOOD} {len(stacks)} stacks are down; the simulated clouds hold {len(left)} resources")
+    wanted = set(stack or stack_order(load(fleet).intent)) & known
+    for name in reversed(stack_order(load(fleet).intent)):
+        if name in wanted:
+            with step(f"down {name}") as shown:
+                _tear_down(engine, name, shown.follow)
+    left = len(resources(sim))
+    print(
+        f"{GOOD} {len(wanted)} stack{'' if len(wanted) == 1 else 's'} down; the simulated clouds hold {left} resources"
+    )
 
 
 def _tear_down(engine: Engine, stack: str, follow: Progress) -> None:
     from outlast.errors import EnvironmentProblem, Problem
 
-    unprotected = engine.up(stack, None, follow, config={"outlast:teardown": "true"})
-    done = engine.destroy(stack, follow) if unprotected.ok else unprotected
+    released = engine.release(stack, follow)
+    done = engine.destroy(stack, follow) if released.ok else released
     if not done.ok:
         raise EnvironmentProblem(
             Problem(where=f"down {stack}", what=done.diagnostics, do="Mend the cause and run it again")

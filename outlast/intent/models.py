@@ -64,7 +64,7 @@ class Variant(Strict):
 class Model(Strict):
     """A base model and how it is hosted."""
 
-    artifact: Name
+    artifact: Name = planner_input()
     """Released weights in artifacts.yaml."""
     shape: str
     """Published shape in facts."""

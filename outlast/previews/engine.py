@@ -108,20 +108,10 @@ class Engine:
                 return done, json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else {}
             return done, {}
 
-    def up(
-        self, stack: str, pack: Path | None, progress: Progress | None = None, config: Mapping[str, str] | None = None
-    ) -> Finished:
-        """Deploy a stack, previewed first under the same policies.
-
-        Args:
-            stack: the stack.
-            pack: folder of the policy pack.
-            progress: called with each line as it comes.
-            config: knobs for this run only; the stack's own file stays as it is.
-        """
+    def up(self, stack: str, pack: Path | None, progress: Progress | None = None) -> Finished:
+        """Deploy a stack, previewed first under the same policies."""
         with _scratch() as folder:
-            knobs = ("--config-file", str(self._with_knobs(stack, config, folder))) if config else ()
-            return self._with_policies(("up", "--yes", "--stack", stack, *knobs), pack, folder, progress)
+            return self._with_policies(("up", "--yes", "--stack", stack), pack, folder, progress)
 
     def _with_knobs(self, stack: str, config: Mapping[str, str], folder: Path) -> Path:
         own = self.project / STACK_FILES / f"Pulumi.{stack}.yaml"
@@ -132,9 +122,17 @@ class Engine:
         path.write_text(yaml.safe_dump(document), encoding="utf-8")
         return path
 
+    def release(self, stack: str, progress: Progress | None = None) -> Finished:
+        """Lift the protection of a stack's resources, so that it can be destroyed; its own file stays as it is."""
+        with _scratch() as folder:
+            knobs = self._with_knobs(stack, {"outlast:teardown": "true"}, folder)
+            return self.run(
+                "up", "--yes", "--skip-preview", "--stack", stack, "--config-file", str(knobs), progress=progress
+            )
+
     def destroy(self, stack: str, progress: Progress | None = None) -> Finished:
         """Delete all resources of a stack."""
-        return self.run("destroy", "--yes", "--stack", stack, progress=progress)
+        return self.run("destroy", "--yes", "--skip-preview", "--stack", stack, progress=progress)
 
     def refresh(self, stack: str, progress: Progress | None = None) -> Finished:
         """Compare a stack's state with the clouds and take over what they say."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from pulumi_policy import PolicyResourceOptions, ResourceValidationArgs
+from pulumi_policy import EnforcementLevel, PolicyCustomTimeouts, PolicyResourceOptions, ResourceValidationArgs
 from pulumi_policy.proxy import unknown_checking_proxy
 
 from outlast.rules import RULES
@@ -17,10 +17,12 @@ from policies.pack import LOCAL, Pack, policies
 REPO = Path(__file__).parents[2]
 BUCKET = "aws:s3/bucket:Bucket"
 
+NO_TIMEOUTS = PolicyCustomTimeouts(0, 0, 0)
+
 
 def _args(type_: str, inputs: dict, stack: str = "demo.global") -> ResourceValidationArgs:
     urn = f"urn:pulumi:{stack}::outlast::{type_}::thing"
-    options = PolicyResourceOptions(False, [], False, [], None, [], None)
+    options = PolicyResourceOptions(False, [], False, [], NO_TIMEOUTS, [], None)
     return ResourceValidationArgs(type_, unknown_checking_proxy(inputs), urn, "thing", options, None, None)
 
 
@@ -100,7 +102,7 @@ def test_local_rules_are_some_of_all_rules() -> None:
 
 
 def test_every_finding_is_mandatory() -> None:
-    assert {str(policy.enforcement_level.name) for policy in policies(REPO)} == {"MANDATORY"}
+    assert {policy.enforcement_level for policy in policies(REPO)} == {EnforcementLevel.MANDATORY}
 
 
 def test_there_is_one_resource_policy_and_one_stack_policy() -> None:

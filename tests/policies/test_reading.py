@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pulumi_policy import PolicyResourceOptions, ResourceValidationArgs
+from pulumi_policy import PolicyCustomTimeouts, PolicyResourceOptions, ResourceValidationArgs
 from pulumi_policy.proxy import UNKNOWN_NUMBER_VALUE, UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from outlast.view import UNKNOWN
@@ -10,6 +10,8 @@ from policies.reading import plain, record
 
 URN = "urn:pulumi:demo.us-east::outlast::outlast:node_pool:AwsNodePool$aws:eks/nodeGroup:NodeGroup::us-east-gh100-1-a"
 PARENT = "urn:pulumi:demo.us-east::outlast::outlast:node_pool:AwsNodePool::us-east-gh100-1-a"
+
+NO_TIMEOUTS = PolicyCustomTimeouts(0, 0, 0)
 
 
 def test_unknown_values_become_unknown_wherever_they_stand() -> None:
@@ -31,7 +33,7 @@ def test_plain_values_are_of_plain_types() -> None:
 
 
 def test_a_record_holds_parent_provider_and_options() -> None:
-    options = PolicyResourceOptions(True, ["scalingConfig.desiredSize"], False, [], None, [], PARENT)
+    options = PolicyResourceOptions(True, ["scalingConfig.desiredSize"], False, [], NO_TIMEOUTS, [], PARENT)
     args = ResourceValidationArgs(
         "aws:eks/nodeGroup:NodeGroup", unknown_checking_proxy({"region": "us-east-1"}), URN, "n", options, None, None
     )
@@ -43,6 +45,6 @@ def test_a_record_holds_parent_provider_and_options() -> None:
 
 def test_a_child_of_the_stack_has_no_parent() -> None:
     stack = "urn:pulumi:demo.us-east::outlast::pulumi:pulumi:Stack::outlast-demo.us-east"
-    options = PolicyResourceOptions(False, [], False, [], None, [], stack)
+    options = PolicyResourceOptions(False, [], False, [], NO_TIMEOUTS, [], stack)
     args = ResourceValidationArgs("t", unknown_checking_proxy({}), URN, "n", options, None, None)
     assert record(args).parent == ""

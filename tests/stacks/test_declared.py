@@ -6,7 +6,7 @@ import pytest
 
 from components.base import PlatformComponent, output_names
 from outlast.proof import realises
-from outlast.view import view_of
+from outlast.view import UNKNOWN, view_of
 from tests.builders import demo_intent, facts
 from tests.stacks.conftest import STACKS, demo_lock, recorded
 
@@ -112,9 +112,14 @@ def test_a_deployed_fleet_is_declared_without_a_warning(stack):
     assert recorded(stack, preview=False).warnings == []
 
 
-def test_every_stack_says_what_it_applied_and_on_which_clouds(recording):
+def test_every_stack_says_on_which_clouds_it_is(recording):
     assert recording.exports["clouds"] == "simulated"
-    assert set(recording.exports["applied"]) == {"lock_digest", "counts"}
+
+
+def test_a_stack_says_what_it_applied_only_once_that_exists(stack):
+    assert set(recorded(stack, preview=False).exports["applied"]) == {"lock_digest", "counts"}
+    claims_capacity = stack != "demo.global"
+    assert (recorded(stack, preview=True).exports["applied"] is UNKNOWN) is claims_capacity
 
 
 def test_objects_go_with_their_cluster_except_the_load_balancer():

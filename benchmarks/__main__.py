@@ -1,0 +1,19 @@
+"""Runs every benchmark and prints its ratio: ``make bench``."""
+
+from __future__ import annotations
+
+import os
+import platform
+
+from benchmarks import plan, preview
+
+
+def main() -> None:
+    """Print the machine, then each benchmark."""
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.machine()}")
+    plan.run()
+    preview.run()
+
+
+if __name__ == "__main__":
+    main()

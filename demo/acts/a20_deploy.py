@@ -1,0 +1,15 @@
+"""Counts become infrastructure."""
+
+from demo.stage import FLEET, Stage
+
+TITLE = "Deploy: five stacks with the policy pack, global first, routing last"
+WHY = "Each 'up' previews, is judged by the policies, then creates; a stack that would break a rule never starts."
+IS_MAIN = True
+
+
+def run(stage: Stage) -> None:
+    """Bring every stack up."""
+    stage.outlast("sim", "up", FLEET)
+    stage.summary.append(
+        "deployed: networks, clusters, H100 node pools, registries, buckets, keys, DNS; judged before they were made"
+    )
