@@ -1,4 +1,4 @@
-"""A region stack's preview, against a bare program that registers the same resources with the same inputs."""
+"""A region stack's preview, against a bare program: same resources, inputs, dependencies and SDK classes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,14 @@ def _bare_project(folder: Path, document: dict) -> Path:  # type: ignore[type-ar
     folder.mkdir()
     states = [step["newState"] for step in document["steps"] if step["op"] in ("create", "same")]
     wanted = [
-        {"type": state["type"], "name": state["urn"].rsplit("::", 1)[-1], "inputs": state.get("inputs", {})}
+        {
+            "urn": state["urn"],
+            "type": state["type"],
+            "name": state["urn"].rsplit("::", 1)[-1],
+            "inputs": state.get("inputs", {}),
+            "after": state.get("dependencies", []),
+            "provider": state.get("provider", "").rsplit("::", 1)[0],
+        }
         for state in states
         if not state["type"].startswith(("pulumi:pulumi:", "outlast:"))
     ]

@@ -30,7 +30,7 @@ def main() -> int:
                 stage.say(act.WHY)
                 with timed() as seconds:
                     act.run(stage)
-                stage.say(f"  ({seconds[0]:.0f} s)")
+                stage.say(f"(act {number}: {seconds[0]:.0f} s)")
     except ActFailed as failure:
         print(f"\ndemo failed: {failure}", file=sys.stderr)
         return 1
@@ -50,16 +50,13 @@ def _acts(*, tour: bool) -> list[ModuleType]:
 
 
 def _next(stage: Stage, seconds: float) -> str:
-    left = (
-        "The stacks are still up."
-        if stage.keep
-        else "Everything was torn down; .sim/ keeps the engine's state and the clouds' history."
-    )
-    return (
+    ran = (
         f"\nThe real engine, program and policy pack ran for {seconds:.0f} s; only the clouds were simulated, "
         "no account was used.\n"
-        f'{left} Look around: eval "$(.venv/bin/outlast sim env demo)", then pulumi stack ls.'
     )
+    if stage.keep:
+        return f'{ran}The stacks are up. Look around: eval "$(.venv/bin/outlast sim env demo)", then pulumi stack ls.'
+    return f"{ran}Everything was torn down. 'make demo KEEP=1' leaves the stacks up to look around in."
 
 
 if __name__ == "__main__":

@@ -48,10 +48,13 @@ class Stage:
 
     def prepare(self) -> None:
         """Start from nothing: a fresh copy of the configuration, empty clouds."""
-        shutil.rmtree(self.config, ignore_errors=True)
-        self.sim.mkdir(exist_ok=True)
-        shutil.copytree(self.root / "config", self.config)
+        self.restore()
         self.outlast("sim", "reset", FLEET, quiet=True)
+
+    def restore(self) -> None:
+        """Copy the project's configuration anew."""
+        shutil.rmtree(self.config, ignore_errors=True)
+        shutil.copytree(self.root / "config", self.config)
 
     def say(self, text: str) -> None:
         """Print a sentence of the story."""

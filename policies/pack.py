@@ -8,7 +8,7 @@ context, which is empty when a stored state is analysed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -26,8 +26,8 @@ from pulumi_policy import (
 
 from outlast.errors import OutlastError
 from outlast.facts import Facts, load_facts
-from outlast.intent import Intent, fleet_folder, load_intent
-from outlast.lock import AppliedFile, Lock, read_applied, read_lock
+from outlast.intent import Intent, config_in, fleet_folder, load_intent
+from outlast.lock import AppliedFile, Lock, applied_in, read_lock
 from outlast.rules import LOCK, RULES, Deployment, Violation, run
 from outlast.view import Resource, View, is_built_in, stack_of, view_of
 from policies.reading import record
@@ -49,8 +49,9 @@ class Context:
 class Pack:
     """State of one pack process: where configuration lies, and the resources seen so far."""
 
-    config_root: Path
-    applied_file: Path | None
+    root: Path
+    """The pack's own root; configuration lies in its ``config`` folder unless the environment says otherwise."""
+    environment: Mapping[str, str]
     seen: dict[str, Resource] = field(default_factory=dict)
     reported: set[Violation] = field(default_factory=set)
 
@@ -99,25 +100,24 @@ class Pack:
 
     def _report(self, violations: Iterable[Violation], report: ReportViolation) -> None:
         for violation in violations:
-            if violation not in self.reported:
+            if violation.refused and violation not in self.reported:
                 self.reported.add(violation)
                 report(violation.message(), "" if violation.urn == LOCK else violation.urn)
 
     def _context(self, stack: str) -> Context:
-        return _load(self.config_root, stack.partition(".")[0], self.applied_file)
+        config = config_in(self.environment, self.root)
+        intent, lock = _load(config, stack.partition(".")[0])
+        return Context(intent, lock, applied_in(self.environment, self.root))
 
 
 @cache
-def _facts(config_root: Path) -> Facts:
-    return load_facts(config_root)
+def _facts(config: Path) -> Facts:
+    return load_facts(config)
 
 
 @cache
-def _load(config_root: Path, fleet: str, applied_file: Path | None) -> Context:
-    intent = load_intent(config_root, fleet, _facts(config_root))
-    lock = read_lock(fleet_folder(config_root, fleet))
-    applied = read_applied(applied_file) if applied_file and applied_file.is_file() else None
-    return Context(intent, lock, applied)
+def _load(config: Path, fleet: str) -> tuple[Intent, Lock]:
+    return load_intent(config, fleet, _facts(config)), read_lock(fleet_folder(config, fleet))
 
 
 def _unreadable(stack: str, error: OutlastError) -> Violation:
@@ -140,8 +140,7 @@ def policies(root: Path) -> list[Policy]:
     Args:
         root: the pack's own root; configuration lies in its ``config`` folder unless ``OUTLAST_CONFIG`` says otherwise.
     """
-    applied = os.environ.get("OUTLAST_APPLIED")
-    pack = Pack(Path(os.environ.get("OUTLAST_CONFIG") or root / "config"), Path(applied) if applied else None)
+    pack = Pack(root, os.environ)
     return [
         ResourceValidationPolicy(
             name="outlast-resource",

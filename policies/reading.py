@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from pulumi_policy import PolicyResourceOptions
 from pulumi_policy.proxy import UnknownValueError
 
-from outlast.view import UNKNOWN, Resource, Value, name_of, normalise
+from outlast.view import UNKNOWN, Resource, Value, name_of, named_provider, normalise
 
 
 class _Analysed(Protocol):
@@ -53,6 +53,7 @@ def record(
         name=name_of(args.urn),
         inputs=inputs if isinstance(inputs, Mapping) else {},
         parent=_parent(args.opts.parent),
+        provider=named_provider(args.provider.urn) if args.provider else "",
         provider_inputs=provider if isinstance(provider, Mapping) else {},
         dependencies=tuple(sorted(dependencies)),
         property_dependencies={key: tuple(sorted(urns)) for key, urns in (property_dependencies or {}).items() if urns},

@@ -52,7 +52,11 @@ def prepare(sim: Path, repo: Path, fleet: str, config: Path | None = None) -> di
     compile_config(sim, mirrored, fleet)
     install(sim, repo)
     Clouds(sim / _STATE).close()
-    return environment(sim, repo, fleet)
+    variables = environment(sim, repo, fleet)
+    applied = Path(variables["OUTLAST_APPLIED"])
+    if not applied.exists():
+        applied.write_text("{}\n", encoding="utf-8")
+    return variables
 
 
 def reset(sim: Path) -> None:

@@ -6,17 +6,17 @@ The account is checked where the clouds can answer: the providers refuse every a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pulumi
 
 from outlast.errors import EnvironmentProblem, Problem, RefusedError, StaleLock, listed
-from outlast.intent import Intent
-from outlast.lock import AppliedFile, Lock, freshness, overfull, read_applied, undeclared
-from outlast.proof import Judgement, arithmetic, cure, judge, misplaced, shortfall
-from stacks.names import StackName
+from outlast.intent import Intent, stack_order
+from outlast.intent.stacks import StackName
+from outlast.lock import AppliedFile, Lock, applied_in, freshness, overfull, stale_problem, undeclared
+from outlast.proof import Judgement, arithmetic, cure, judge, misplaced, shortfall, unserved
 
 _MARGINS = "'outlast verify' shows every margin"
 
@@ -32,16 +32,43 @@ class Surroundings:
 
     @staticmethod
     def read() -> Surroundings:
-        """Read ``OUTLAST_SIM`` and ``OUTLAST_APPLIED``."""
-        named = os.environ.get("OUTLAST_APPLIED")
-        applied = read_applied(Path(named)) if named and Path(named).is_file() else None
-        return Surroundings(bool(os.environ.get("OUTLAST_SIM")), applied)
+        """Read what the environment says.
+
+        Raises:
+            EnvironmentProblem: the environment mixes a simulation with an engine outside it.
+        """
+        return Surroundings(is_simulated(os.environ), applied_in(os.environ, Path(__file__).parents[1]))
 
 
-def check_before(stack: StackName, intent: Intent, lock: Lock) -> None:
+def is_simulated(environment: Mapping[str, str]) -> bool:
+    """Whether the engine's plugins and state are those of a simulation: all of them, or none.
+
+    Raises:
+        EnvironmentProblem: ``OUTLAST_SIM`` is set, and the engine's home or state lies elsewhere.
+    """
+    sim = environment.get("OUTLAST_SIM")
+    if not sim:
+        return False
+    expected = {"PULUMI_HOME": f"{sim}/", "PULUMI_BACKEND_URL": f"file://{sim}/"}
+    for name, start in expected.items():
+        found = environment.get(name, "")
+        if not found.startswith(start):
+            do = 'Run eval "$(outlast sim env FLEET)" in a new shell'
+            what = "does not belong to the simulation that OUTLAST_SIM names"
+            raise EnvironmentProblem(Problem(where=name, what=what, got=found or "nothing", allowed=f"{start}…", do=do))
+    return True
+
+
+def check_before(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool = False) -> None:
     """Refuse a deployment that cannot be proven, or meets the wrong clouds.
 
     A margin that is negative but not lowered is reported as a warning: never make it worse, never block the cure.
+
+    Args:
+        stack: what is deployed.
+        intent: what the fleet wants.
+        lock: what the stack deploys.
+        teardown: the stack is about to be destroyed, on purpose; only the clouds are checked.
 
     Raises:
         EnvironmentProblem: the fleet's clouds and the plugins in use do not belong together.
@@ -50,15 +77,19 @@ def check_before(stack: StackName, intent: Intent, lock: Lock) -> None:
     """
     surroundings = Surroundings.read()
     check_clouds(intent, simulated=surroundings.simulated)
+    if teardown:
+        return
     check_fresh(intent, lock)
     problems = [*undeclared(lock, intent), *_misplaced(intent, lock), *_overfull(stack, lock)]
     judgement = judge(lock, intent, surroundings.applied, stack.region) if stack.kind != "global" else None
     if judgement:
         problems += _lowered(stack, judgement)
+    if stack.kind == "routing":
+        problems += _unserved(intent, lock)
     if problems:
         raise RefusedError(problems)
     if judgement and judgement.not_yet_proven:
-        pulumi.log.warn(_not_yet(judgement))
+        pulumi.log.warn(_not_yet(intent, judgement, surroundings.applied))
 
 
 def check_clouds(intent: Intent, *, simulated: bool) -> None:
@@ -86,13 +117,7 @@ def check_fresh(intent: Intent, lock: Lock) -> None:
     """
     fresh = freshness(lock, intent)
     if fresh.stale:
-        raise StaleLock(
-            Problem(
-                where=f"{intent.name}/plan.lock.yaml",
-                what=f"the lock was made from other inputs (changed: {listed(fresh.stale)})",
-                do=f"Run 'outlast plan {intent.name}' and commit the result",
-            )
-        )
+        raise StaleLock(stale_problem(intent, fresh))
 
 
 def _misplaced(intent: Intent, lock: Lock) -> Iterator[Problem]:
@@ -103,6 +128,16 @@ def _misplaced(intent: Intent, lock: Lock) -> Iterator[Problem]:
             got=f"{sent.share} %",
             allowed=listed(sent.allowed),
             do=f"Run 'outlast plan {intent.name}'; do not edit the lock by hand",
+        )
+
+
+def _unserved(intent: Intent, lock: Lock) -> Iterator[Problem]:
+    for home in unserved(lock, intent):
+        yield Problem(
+            where=f"{intent.name}/operations.yaml, regions.{home.region}",
+            what=f"class '{home.residency}' from '{home.origin}' would be served nowhere",
+            got=f"{home.region} does not serve, nor does any of {listed(home.survivors)}",
+            do=f"Set one of them to serving, or plan the class's homes elsewhere with 'outlast plan {intent.name}'",
         )
 
 
@@ -128,7 +163,10 @@ def _lowered(stack: StackName, judgement: Judgement) -> Iterator[Problem]:
         )
 
 
-def _not_yet(judgement: Judgement) -> str:
+def _not_yet(intent: Intent, judgement: Judgement, applied: AppliedFile | None) -> str:
+    missing = [stack for stack in stack_order(intent)[1:] if stack not in (applied or {})]
+    if missing:
+        return f"not proven until {listed(missing)} are up; this is expected while a fleet is first deployed."
     worst, cases = judgement.not_yet_proven[0], len(judgement.not_yet_proven)
     return (
         f"not yet proven: {shortfall(worst)}; {cases} cases in all, none made worse by this deployment. "

@@ -18,7 +18,7 @@ from typing import Any, cast
 import pulumi
 
 from outlast.errors import EnvironmentProblem, Problem
-from stacks.names import GLOBAL
+from outlast.intent.stacks import GLOBAL
 
 EXPORTS_FILE = "OUTLAST_EXPORTS"
 """Names a file `{stack: {output: value}}` that stands in for stacks whose state is out of reach."""

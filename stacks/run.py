@@ -10,14 +10,12 @@ import pulumi
 
 from outlast.errors import BrokenLock, OutlastError, Problem
 from outlast.facts import load_facts
-from outlast.intent import Intent, fleet_folder, load_intent
+from outlast.intent import Intent, config_in, fleet_folder, load_intent
+from outlast.intent.stacks import StackName, check_region, parse
 from outlast.lock import Lock, read_lock
 from stacks import global_, region, routing
 from stacks.checks import check_before
-from stacks.names import StackName, check_region, parse
 
-CONFIG_ROOT = "OUTLAST_CONFIG"
-"""Names the folder of facts and fleets; default: `config` beside the program."""
 _SAID = 32
 """Exit code of a program whose failure the user has been told already. Source: the SDK's program runner."""
 _PROJECT = Path(__file__).parents[1]
@@ -41,20 +39,16 @@ def end_quietly_on_interrupt() -> None:
     signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(_SAID))
 
 
-def config_root() -> Path:
-    """Return the folder of facts and fleets."""
-    return Path(os.environ.get(CONFIG_ROOT) or _PROJECT / "config")
-
-
 def _run(stack: StackName) -> None:
-    root = config_root()
+    root = config_in(os.environ, _PROJECT)
     folder = fleet_folder(root, stack.fleet)
     intent = load_intent(root, stack.fleet, load_facts(root))
     check_region(stack, intent)
     lock = read_lock(folder)
     _check_block(stack, lock)
-    check_before(stack, intent, lock)
-    declare(stack, intent, lock, teardown=pulumi.Config("outlast").get_bool("teardown") or False)
+    teardown = pulumi.Config("outlast").get_bool("teardown") or False
+    check_before(stack, intent, lock, teardown=teardown)
+    declare(stack, intent, lock, teardown=teardown)
 
 
 def declare(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool = False) -> None:

@@ -311,17 +311,23 @@ def make_stack(intent: Intent, lock: Lock, region: str) -> dict[str, Resource]:
         if row.cloud == "aws"
         else ("gcp:storage/bucket:Bucket", "labels", {"location": row.provider_region})
     )
+    control = make_resource(cluster_type, "cluster", stack, inputs=cluster, **served)
+    kubernetes = make_resource(
+        "pulumi:providers:kubernetes",
+        "kubernetes",
+        stack,
+        inputs={"clusterIdentifier": cluster["name"], "kubeconfig": UNKNOWN},
+        property_dependencies={"kubeconfig": (control.urn,)},
+    )
     found = [
         make_resource(f"pulumi:providers:{row.cloud}", "provider", stack, inputs={"region": row.provider_region}),
-        make_resource(cluster_type, "cluster", stack, inputs=cluster, **served),
-        make_resource(
-            "pulumi:providers:kubernetes", "kubernetes", stack, inputs={"clusterIdentifier": cluster["name"]}
-        ),
+        control,
+        kubernetes,
         make_resource(store[0], "store", stack, inputs={store[1]: {"outlast-jurisdiction": law}} | store[2], **served),
     ]
     for key, node_pool in block.node_pools.items():
         found += make(key, node_pool, stack, served)
-    found += [_workload(key, pool, stack, str(cluster["name"])) for key, pool in block.pools.items()]
+    found += [_workload(key, pool, stack, kubernetes) for key, pool in block.pools.items()]
     return {resource.name: resource for resource in found}
 
 
@@ -358,7 +364,7 @@ def _gcp_node_pool(key: str, row: LockNodePool, stack: str, served: dict[str, An
     return [make_resource("gcp:container/nodePool:NodePool", key, stack, inputs=inputs, **served)]
 
 
-def _workload(key: str, pool: LockPool, stack: str, cluster: str) -> Resource:
+def _workload(key: str, pool: LockPool, stack: str, provider: Resource) -> Resource:
     expression = {"key": "outlast-node-pool", "operator": "In", "values": tuple(pool.places)}
     terms = {"nodeSelectorTerms": ({"matchExpressions": (expression,)},)}
     spec = {
@@ -369,8 +375,14 @@ def _workload(key: str, pool: LockPool, stack: str, cluster: str) -> Resource:
         "metadata": {"labels": {"outlast-pool": key}},
         "spec": {"replicas": pool.replicas.floor, "template": {"spec": spec}},
     }
-    provider = {"clusterIdentifier": cluster}
-    return make_resource("kubernetes:apps/v1:Deployment", key, stack, inputs=inputs, provider_inputs=provider)
+    return make_resource(
+        "kubernetes:apps/v1:Deployment",
+        key,
+        stack,
+        inputs=inputs,
+        provider=provider.urn,
+        provider_inputs=provider.inputs,
+    )
 
 
 def with_input(resource: Resource, path: str, value: Any) -> Resource:

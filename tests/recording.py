@@ -15,13 +15,13 @@ from typing import Any
 
 import pulumi
 from google.protobuf import empty_pb2, json_format
-from pulumi.runtime import mocks
+from pulumi.runtime import mocks, rpc
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.settings import SETTINGS, set_root_resource
 from pulumi.runtime.stack import run_in_stack
 from pulumi.runtime.sync_await import _sync_await
 
-from outlast.view.resource import Resource, Value, name_of, normalise, type_of
+from outlast.view.resource import Resource, Value, name_of, normalise, provider_of, type_of
 
 PROJECT = "outlast"
 ORGANIZATION = "organization"
@@ -97,8 +97,8 @@ class Recorder(mocks.MockMonitor):
             self._records[urn] = self._record(urn, request, raw)
             self.recording.deleted_with[urn] = request.deletedWith
             if request.custom and not request.type.startswith("pulumi:providers:"):
-                self.recording.providers[urn] = request.provider.rsplit("::", 1)[0]
-        answer = {} if self._preview or not request.custom else _invented(request.type, request.name)
+                self.recording.providers[urn] = self._records[urn].provider
+        answer = self._answer(request.type, request.name) if request.custom else {}
         known = json_format.ParseDict({**raw, **answer}, resource_pb2.RegisterResourceResponse().object)
         identity = "" if self._preview or not request.custom else f"{request.name}-id"
         return resource_pb2.RegisterResourceResponse(urn=urn, id=identity, object=known)
@@ -130,6 +130,7 @@ class Recorder(mocks.MockMonitor):
             name=name_of(urn),
             inputs=_mapping(raw),
             parent="" if type_of(request.parent) == _STACK else request.parent,
+            provider=provider_of(request.provider) if request.custom else "",
             provider_inputs=self._provider_inputs(request.provider),
             dependencies=tuple(sorted(request.dependencies)),
             property_dependencies={
@@ -138,6 +139,13 @@ class Recorder(mocks.MockMonitor):
             protect=request.protect,
             ignore_changes=tuple(request.ignoreChanges),
         )
+
+    def _answer(self, type_: str, name: str) -> Mapping[str, Any]:
+        """What the cloud invents: nothing that is known before an update, also inside what the program gave."""
+        invented = _INVENTED.get(type_, {})
+        if self._preview:
+            return dict.fromkeys(invented, rpc.UNKNOWN)
+        return {key: f"{name}-{key}" for key in _STRINGS} | dict(invented)
 
     def _provider_inputs(self, reference: str) -> Mapping[str, Value]:
         provider = self._records.get(reference.rsplit("::", 1)[0])
@@ -231,10 +239,6 @@ def declare(
 ) -> tuple[Resource, ...]:
     """Run a program and return its resources."""
     return record(program, preview=preview, stack=stack, stacks=stacks).resources
-
-
-def _invented(type_: str, name: str) -> dict[str, Any]:
-    return {key: f"{name}-{key}" for key in _STRINGS} | dict(_INVENTED.get(type_, {}))
 
 
 def _mapping(raw: Mapping[str, Any]) -> Mapping[str, Value]:

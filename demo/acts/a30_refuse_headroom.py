@@ -16,6 +16,7 @@ def run(stage: Stage) -> None:
     with edited(path, text):
         stage.say(f"(edited plan.lock.yaml: {REGION} {key}, one node fewer)")
         stage.outlast("verify", FLEET, expect=1)
+        stage.say("\nThe stack proves the same before it declares anything, with or without a policy pack:")
         output = stage.pulumi("preview", "--stack", f"{FLEET}.{REGION}", "--policy-pack", "policies", expect=1)
         stage.show_refusal(output)
     stage.summary.append(

@@ -12,6 +12,7 @@ from outlast.errors import EnvironmentProblem, Problem
 if TYPE_CHECKING:
     from outlast.intent import Intent
     from outlast.lock import AppliedFile, Lock
+    from outlast.previews import Engine
 
 
 def project_root() -> Path:
@@ -30,15 +31,29 @@ def project_root() -> Path:
 
 
 def config_root() -> Path:
-    """Return the folder of configuration: ``OUTLAST_CONFIG``, or ``config`` of the project."""
-    named = os.environ.get("OUTLAST_CONFIG")
-    return Path(named) if named else project_root() / "config"
+    """Return the root of configuration that the environment or the project says."""
+    from outlast.intent import config_in
+
+    return config_in(os.environ, _root_or_here())
 
 
-def applied_path() -> Path:
-    """Return the file of what is applied: ``OUTLAST_APPLIED``, or ``applied.json`` of the project."""
-    named = os.environ.get("OUTLAST_APPLIED")
-    return Path(named) if named else project_root() / "applied.json"
+def applied_file() -> Path:
+    """Return the file of what is applied that the environment or the project says."""
+    from outlast.lock import applied_path
+
+    return applied_path(os.environ, _root_or_here())
+
+
+def engine() -> Engine:
+    """Return the engine of the project; program and policy pack read the same files as this command."""
+    from outlast.previews import Engine
+
+    return Engine(project_root(), {"OUTLAST_CONFIG": str(config_root()), "OUTLAST_APPLIED": str(applied_file())})
+
+
+def _root_or_here() -> Path:
+    """Return the project, or this folder where the environment names everything that is needed."""
+    return project_root() if "OUTLAST_CONFIG" not in os.environ else Path.cwd()
 
 
 @dataclass(frozen=True)
@@ -63,10 +78,9 @@ class Fleet:
 
     def applied(self) -> AppliedFile | None:
         """Return what stacks have deployed, or None if nobody wrote it down."""
-        from outlast.lock import read_applied
+        from outlast.lock import applied_in
 
-        path = applied_path()
-        return read_applied(path) if path.is_file() else None
+        return applied_in(os.environ, _root_or_here())
 
 
 def load(fleet: str) -> Fleet:

@@ -16,13 +16,14 @@ def applied(
     """Write down what every stack has deployed: the base that a deployment is compared with."""
     from pathlib import Path
 
-    from outlast.cli.context import applied_path, load, project_root
+    from outlast.cli.context import applied_file, engine, load
+    from outlast.intent import stack_order
     from outlast.lock import write_applied
-    from outlast.previews import Engine, applied_of, stack_order
+    from outlast.previews import applied_of
 
     intent = load(fleet).intent
-    found = applied_of(Engine(project_root()), stack_order(intent))
-    path = Path(out) if out else applied_path()
+    found = applied_of(engine(), stack_order(intent))
+    path = Path(out) if out else applied_file()
     write_applied(path, found)
     print(f"wrote {path}: {len(found)} of {len(stack_order(intent))} stacks have deployed something")
 
@@ -35,12 +36,12 @@ def exports(
     import json
     from pathlib import Path
 
-    from outlast.cli.context import load, project_root
-    from outlast.previews import Engine, stack_order
+    from outlast.cli.context import engine, load
+    from outlast.intent import stack_order
 
-    engine = Engine(project_root())
-    known = set(engine.stacks())
+    runner = engine()
+    known = set(runner.stacks())
     stacks = [stack for stack in stack_order(load(fleet).intent) if stack in known]
-    document = {stack: engine.outputs(stack) for stack in stacks}
+    document = {stack: runner.outputs(stack) for stack in stacks}
     Path(out).write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(f"wrote {out}: {len(document)} stacks")

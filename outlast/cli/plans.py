@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from outlast.cli.context import Fleet
     from outlast.intent import Intent
     from outlast.lock import Lock
-    from outlast.planner import Planned
+    from outlast.planner import Explanation, Planned
+    from outlast.report import MarginRow
+    from outlast.view import Resource
 
 FleetName = Annotated[str, typer.Argument(help="Folder below config/fleets.")]
 
 
 def check(fleet: FleetName) -> None:
-    """Check all files of a fleet; every problem is shown at once."""
+    """Check all files of a fleet: every problem of every file at once, then what does not fit together."""
     from outlast.cli.context import load
     from outlast.intent.checks import notices
 
@@ -37,6 +43,7 @@ def plan(
     ] = False,
     settle: Annotated[bool, typer.Option(help="Write the settle lock that follows a deployed raise.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Show the plan, write nothing.")] = False,
+    brief: Annotated[bool, typer.Option(help="Without the tables.")] = False,
 ) -> None:
     """Plan a fleet: replicas, nodes and failover shares, written to plan.lock.yaml."""
     if check_only:
@@ -47,14 +54,15 @@ def plan(
     from outlast.lock import LOCK_FILE, lock_text
 
     found = load(fleet)
+    in_force = _plannable(found)
     with step(f"plan {fleet}"):
         from outlast import planner
 
         if settle:
-            planned = planner.settle(found.intent, found.lock(), found.applied())
+            planned = planner.settle(found.intent, in_force or found.lock(), found.applied())
         else:
-            planned = planner.plan(found.intent, found.lock_in_force())
-    _show_plan(planned, found.intent)
+            planned = planner.plan(found.intent, in_force)
+    _show_plan(planned, found.intent, brief=brief)
     path = found.folder / LOCK_FILE
     if not planned.changed:
         print(f"{path.parent.name}/{path.name} is up to date: {planned.lock.step}")
@@ -65,23 +73,29 @@ def plan(
         print(f"wrote {path.parent.name}/{path.name}: {planned.lock.step}. Review it with 'git diff', then commit it.")
 
 
+def _plannable(found: Fleet) -> Lock | None:
+    """Return the lock to plan from, or say how to get rid of a damaged one."""
+    from outlast.errors import BrokenLock, Problem
+    from outlast.lock import LOCK_FILE
+
+    try:
+        return found.lock_in_force()
+    except BrokenLock as error:
+        name = f"{found.folder.name}/{LOCK_FILE}"
+        do = f"Restore it (git checkout HEAD -- {found.folder / LOCK_FILE}), or remove it to plan from nothing"
+        raise BrokenLock([Problem(where=name, what="the lock is damaged", do=do), *error.problems]) from error
+
+
 def _check_lock(fleet: str) -> None:
     from outlast.cli.context import load
-    from outlast.errors import Problem, StaleLock, listed
-    from outlast.lock import freshness
+    from outlast.errors import StaleLock
+    from outlast.lock import freshness, stale_problem
 
     found = load(fleet)
     lock = found.lock()
     fresh = freshness(lock, found.intent)
     if fresh.stale:
-        do = f"Run 'outlast plan {fleet}' and commit the result"
-        raise StaleLock(
-            Problem(
-                where=f"{fleet}/plan.lock.yaml",
-                what=f"the lock was made from other inputs (changed: {listed(fresh.stale)})",
-                do=do,
-            )
-        )
+        raise StaleLock(stale_problem(found.intent, fresh))
     _refuse(found.intent, lock)
     if fresh.repriced:
         print(
@@ -101,7 +115,7 @@ def _refuse(intent: Intent, lock: Lock) -> None:
     from outlast.view import View
 
     violations = run(RULES, Deployment(intent=intent, lock=lock, applied=None, view=View((), intent.facts)))
-    if violations:
+    if any(violation.refused for violation in violations):
         raise RefusedError(
             Problem(
                 where=f"{intent.name}/plan.lock.yaml, {v.path}",
@@ -111,65 +125,73 @@ def _refuse(intent: Intent, lock: Lock) -> None:
                 do=f"{v.fix[0].upper()}{v.fix[1:]}",
             )
             for v in violations
+            if v.refused
         )
 
 
 def verify(
     fleet: FleetName,
-    previews: Annotated[str | None, typer.Option(help="Folder of previews: judge their resources too.")] = None,
-    state: Annotated[str | None, typer.Option(help="File of 'pulumi stack export': judge what is deployed.")] = None,
+    previews: Annotated[
+        Path | None, typer.Option(help="Folder of previews: judge their resources too.", exists=True, file_okay=False)
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(help="File of 'pulumi stack export': judge what is deployed.", exists=True, dir_okay=False),
+    ] = None,
 ) -> None:
     """Judge a lock, previews or a deployed state by the same rules as the policy pack."""
-    import json
-    from pathlib import Path
-
     from outlast.cli.context import load
-    from outlast.cli.printing import BAD, GOOD, messages, table
-    from outlast.previews import load_previews
+    from outlast.cli.printing import BAD, GOOD, messages
+    from outlast.lock import freshness, stale_problem
     from outlast.proof import prove
     from outlast.report import margin_rows
     from outlast.rules import RULES, Deployment, run
-    from outlast.view import from_export, view_of
+    from outlast.view import view_of
 
     found = load(fleet)
     lock = found.lock()
-    resources = (
-        [resource for preview in load_previews(Path(previews), fleet) for resource in preview.after] if previews else []
+    resources = _resources(fleet, previews, state)
+    deployment = Deployment(
+        intent=found.intent,
+        lock=lock,
+        applied=found.applied() if resources else None,
+        view=view_of(resources, found.intent.facts),
     )
-    if state:
-        resources += from_export(json.loads(Path(state).read_text(encoding="utf-8")))
-    applied = found.applied() if resources else None
-    violations = run(
-        RULES, Deployment(intent=found.intent, lock=lock, applied=applied, view=view_of(resources, found.intent.facts))
-    )
-    rows = margin_rows(prove(lock, found.intent).binding())
-    table(
-        ("region", "pool", "tightest when losing", "at", "needs tok/s", "has tok/s", "spare", "replicas", ""),
-        [
-            (
-                r.region,
-                r.pool,
-                r.lost,
-                r.worst_hour,
-                f"{r.need_tok_s:,.0f}",
-                f"{r.available_tok_s:,.0f}",
-                f"{r.spare_part:+.1%}",
-                r.replicas,
-                GOOD if r.holds else BAD,
-            )
-            for r in rows
-        ],
-        right=(4, 5, 6, 7),
-    )
-    messages(violation.message() for violation in violations)
-    if violations:
-        print(f"{BAD} {fleet}: {len(violations)} violation{'s' if len(violations) > 1 else ''}")
+    violations = run(RULES, deployment)
+    refused = [violation for violation in violations if violation.refused]
+    fresh = freshness(lock, found.intent)
+    if fresh.stale:
+        messages([str(stale_problem(found.intent, fresh))])
+    print("The tightest case of every pool, once this lock is deployed:")
+    _show_margins("losing", margin_rows(prove(lock, found.intent).binding()))
+    messages(violation.text() for violation in violations)
+    if refused or fresh.stale:
+        print(f"{BAD} {fleet}: {_counted(len(refused), 'violation')}{' of a stale lock' if fresh.stale else ''}")
         raise typer.Exit(1)
-    judged = f", {len(resources)} resources are what it says" if resources else ""
-    print(
-        f"{GOOD} {fleet}: the lock survives the loss of any region, zone and replica "
-        f"inside every residency class{judged}"
-    )
+    if violations:
+        print(f"{BAD} {fleet}: {_counted(len(violations), 'finding')}, none made worse by this deployment")
+        return
+    judged = f"; {len(resources)} resources of {', '.join(deployment.stacks)} are what it says" if resources else ""
+    print(f"{GOOD} {fleet}: the lock survives what its classes must survive, where they may be{judged}")
+
+
+def _resources(fleet: str, previews: Path | None, state: Path | None) -> list[Resource]:
+    import json
+
+    from outlast.errors import ConfigError, Problem
+    from outlast.previews import check_previews, load_previews
+    from outlast.view import from_export
+
+    kept = load_previews(previews, fleet) if previews else ()
+    check_previews(kept)
+    resources = [resource for preview in kept for resource in preview.after]
+    if state:
+        try:
+            resources += from_export(json.loads(state.read_text(encoding="utf-8")))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            do = "Write it with 'pulumi stack export --stack FLEET.REGION --file FILE'"
+            raise ConfigError(Problem(where=str(state), what="is no exported state", do=do)) from error
+    return resources
 
 
 def drill(
@@ -181,51 +203,68 @@ def drill(
     from outlast.cli.printing import BAD, GOOD, table
     from outlast.errors import ConfigError
     from outlast.intent.known import unknown
-    from outlast.proof import prove
+    from outlast.proof import misplaced, prove
     from outlast.report import rows_of_loss
 
     found = load(fleet)
     if lost not in found.intent.regions:
         raise ConfigError(unknown("--lost", "region", lost, found.intent.regions))
     lock = found.lock()
+    outlaws = {(sent.residency, sent.region) for sent in misplaced(lock, found.intent) if f".{lost}." in sent.path}
     goes = [
-        (residency, region, f"{share} %")
+        (residency, region, f"{share} %", BAD if (residency, region) in outlaws else GOOD)
         for residency, losses in lock.shares.items()
         for region, share in losses.get(lost, {}).items()
         if share
     ]
     print(f"{lost} is lost. Its traffic goes, without anybody doing anything:")
-    table(("class", "to", "share"), goes, right=(2,))
+    table(("class", "to", "share", "may be there"), goes, right=(2,))
+    print("Survivors then carry, in their worst hour and with cold caches:")
     rows = rows_of_loss(prove(lock, found.intent), lost)
-    table(
-        ("survivor", "pool", "worst hour", "needs tok/s", "has tok/s", "spare", "replicas", ""),
-        [
-            (
-                r.region,
-                r.pool,
-                r.worst_hour,
-                f"{r.need_tok_s:,.0f}",
-                f"{r.available_tok_s:,.0f}",
-                f"{r.spare_part:+.1%}",
-                r.replicas,
-                GOOD if r.holds else BAD,
-            )
-            for r in rows
-        ],
-        right=(3, 4, 5, 6),
-    )
-    if not all(row.holds for row in rows):
-        print(f"{BAD} the survivors cannot carry {lost}")
+    _show_margins("", rows)
+    if outlaws or not all(row.holds for row in rows):
+        print(f"{BAD} {'a class goes where it may not be' if outlaws else f'the survivors cannot carry {lost}'}")
         raise typer.Exit(1)
-    print(f"{GOOD} the survivors carry {lost} at every hour of the week, cold caches included")
+    print(f"{GOOD} the survivors carry {lost} at every hour of the week")
 
 
-def _show_plan(planned: Planned, intent: Intent) -> None:
-    from outlast.cli.printing import table
+def _show_margins(losing: str, rows: Iterable[MarginRow]) -> None:
+    """Print margins; replicas are those that count (the canary does not) of those that must."""
+    from outlast.cli.printing import BAD, GOOD, table
+
+    headings = ["region", "pool", *([losing] if losing else []), "worst hour", "needs tok/s", "has tok/s", "spare"]
+    shown = [
+        (
+            r.region,
+            r.pool,
+            *([r.lost] if losing else []),
+            r.worst_hour,
+            f"{r.need_tok_s:,.0f}",
+            f"{r.available_tok_s:,.0f}",
+            f"{r.spare_part:+.1%}",
+            r.replicas,
+            GOOD if r.holds else BAD,
+        )
+        for r in rows
+    ]
+    right = tuple(range(len(headings) - 3, len(headings) + 1))
+    table([*headings, "replicas that count", ""], shown, right=right)
+
+
+def _show_plan(planned: Planned, intent: Intent, *, brief: bool) -> None:
     from outlast.planner import explain
 
     told = explain(intent, planned)
     print(told.first_line)
+    if not brief:
+        _show_tables(told)
+    if told.next_step:
+        print(told.next_step)
+
+
+def _show_tables(told: Explanation) -> None:
+    from outlast.cli.printing import table
+
     table(
         ("region", "pool", "on", "replicas", "nodes", "GPUs", "stranded", "USD/h", "set by"),
         [
@@ -253,5 +292,3 @@ def _show_plan(planned: Planned, intent: Intent) -> None:
         [(q.region, q.quota, f"{q.needed:,.0f}", f"{q.granted:,.0f}", q.unit) for q in told.quotas],
         right=(2, 3),
     )
-    if told.next_step:
-        print(told.next_step)

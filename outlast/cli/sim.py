@@ -53,13 +53,14 @@ def _source(sim: Path, root: Path) -> Path:
 @app.command()
 def env(fleet: FleetName) -> None:
     """Print the variables of the simulated clouds: eval "$(outlast sim env FLEET)"."""
-    from outlast.cli.context import applied_path, load
+    from outlast.cli.context import applied_file, load
+    from outlast.intent import stack_order
     from outlast.lock import write_applied
-    from outlast.previews import applied_of, stack_order
+    from outlast.previews import applied_of
     from simcloud.environment import shell_exports
 
     _, engine = prepared(fleet)
-    write_applied(applied_path(), applied_of(engine, stack_order(load(fleet).intent)))
+    write_applied(applied_file(), applied_of(engine, stack_order(load(fleet).intent)))
     print(shell_exports(dict(engine.environment)), end="")
 
 
@@ -70,17 +71,18 @@ def up(
     stack: Annotated[list[str] | None, typer.Option(help="Only this stack; repeatable.")] = None,
 ) -> None:
     """Deploy the stacks of a fleet to simulated clouds, under the policies."""
-    from outlast.cli.context import applied_path, load, project_root
+    from outlast.cli.context import applied_file, load, project_root
     from outlast.cli.printing import BAD, GOOD, messages, step
+    from outlast.intent import stack_order
     from outlast.lock import write_applied
-    from outlast.previews import applied_of, ensure_stacks, stack_order
+    from outlast.previews import applied_of, ensure_stacks
 
     _, engine = prepared(fleet)
     stacks = tuple(stack) if stack else stack_order(load(fleet).intent)
     ensure_stacks(engine, stacks, create=True)
     applied = dict(applied_of(engine, stack_order(load(fleet).intent)))
     for name in stacks:
-        write_applied(applied_path(), applied)
+        write_applied(applied_file(), applied)
         with step(f"up {name}") as shown:
             done = engine.up(name, project_root() / pack, shown.follow)
             shown.failed = not done.ok
@@ -89,7 +91,7 @@ def up(
             messages(done.violations or (done.diagnostics,))
             raise typer.Exit(1)
         applied |= applied_of(engine, [name], known=stacks)
-    write_applied(applied_path(), applied)
+    write_applied(applied_file(), applied)
     print(f"{GOOD} {len(stacks)} stack{'s are' if len(stacks) > 1 else ' is'} up, in simulated clouds")
 
 
@@ -101,7 +103,7 @@ def down(
     """Tear the stacks of a fleet down: release protection, destroy, in the reverse order."""
     from outlast.cli.context import load
     from outlast.cli.printing import GOOD, step
-    from outlast.previews import stack_order
+    from outlast.intent import stack_order
     from simcloud.life import resources
 
     sim, engine = prepared(fleet)

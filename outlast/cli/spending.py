@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,8 +10,6 @@ import typer
 from outlast.cli.plans import FleetName
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from outlast.cli.context import Fleet
     from outlast.report import SpendReport
     from outlast.spend import NodeLine
@@ -24,29 +23,27 @@ def previews(
     stack: Annotated[list[str] | None, typer.Option(help="Only this stack; repeatable.")] = None,
 ) -> None:
     """Preview every stack of a fleet under the policies, and keep the results."""
-    from pathlib import Path
-
-    from outlast.cli.context import applied_path, load, project_root
+    from outlast.cli.context import applied_file, engine, load, project_root
     from outlast.cli.printing import BAD, GOOD, messages, step
+    from outlast.intent import stack_order
     from outlast.lock import write_applied
-    from outlast.previews import Engine, applied_of, ensure_stacks, preview_stack, save_preview, stack_order
+    from outlast.previews import applied_of, ensure_stacks, preview_in_order, save_preview
 
-    root = project_root()
-    engine = Engine(root)
-    stacks = tuple(stack) if stack else stack_order(load(fleet).intent)
-    ensure_stacks(engine, stacks, create=init)
-    write_applied(applied_path(), applied_of(engine, stack_order(load(fleet).intent)))
-    folder = Path(out) if out else root / "previews" / fleet
+    found = load(fleet)
+    runner = engine()
+    order = stack_order(found.intent)
+    stacks = tuple(name for name in order if name in stack) if stack else order
+    ensure_stacks(runner, stacks, create=init)
+    deployed = applied_of(runner, order)
+    write_applied(applied_file(), deployed)
+    folder = Path(out) if out else project_root() / "previews" / fleet
     bad = 0
-    for name in stacks:
-        with step(f"preview {name}") as shown:
-            done = preview_stack(engine, name, root / pack, shown.follow)
-            shown.failed = not done.ok
-        save_preview(folder, done)
-        if not done.ok:
+    for preview in preview_in_order(runner, stacks, project_root() / pack, found.lock(), deployed, step):
+        save_preview(folder, preview)
+        if not preview.ok:
             bad += 1
-            print(f"{BAD} {name} is refused" if done.violations else f"{BAD} {name} failed")
-            messages(done.violations or (done.problem,))
+            print(f"{BAD} {preview.stack} is refused" if preview.violations else f"{BAD} {preview.stack} failed")
+            messages(preview.violations or (preview.problem,))
     if bad:
         raise typer.Exit(1)
     print(f"{GOOD} {len(stacks)} previews pass; kept in {folder}")
@@ -55,30 +52,38 @@ def previews(
 def spend(
     fleet: FleetName,
     base: Annotated[str | None, typer.Option(help="Commit whose lock is the base.")] = None,
-    base_lock: Annotated[str | None, typer.Option(help="File of the base lock, instead of --base.")] = None,
+    base_lock: Annotated[
+        Path | None, typer.Option(help="File of the base lock, instead of --base.", exists=True, dir_okay=False)
+    ] = None,
     from_previews: Annotated[
-        str | None, typer.Option("--previews", help="Folder of previews: both sides from them.")
+        Path | None,
+        typer.Option("--previews", help="Folder of previews: both sides from them.", exists=True, file_okay=False),
     ] = None,
     form: Annotated[str, typer.Option("--format", help="terminal, markdown or json.")] = "terminal",
+    strict: Annotated[bool, typer.Option(help="Exit with 1 if any verdict is bad, for CI.")] = False,
 ) -> None:
     """Show what a change of a fleet costs, what it buys, and what cannot be priced."""
-    from pathlib import Path
-
     from outlast.cli.context import load
-    from outlast.errors import ConfigError
+    from outlast.errors import ConfigError, Problem
     from outlast.intent.known import unknown
     from outlast.report import spend_comment
 
     forms = {"terminal": _show, "markdown": lambda report: print(spend_comment(report), end=""), "json": _show_json}
     if form not in forms:
         raise ConfigError(unknown("--format", "format", form, forms))
-    report = _report(
-        load(fleet), base, Path(base_lock) if base_lock else None, Path(from_previews) if from_previews else None
-    )
+    chosen = [
+        name for name, given in (("--base", base), ("--base-lock", base_lock), ("--previews", from_previews)) if given
+    ]
+    if len(chosen) > 1:
+        raise ConfigError(Problem(where="spend", what="takes one base", got=" and ".join(chosen), do="Use one of them"))
+    report = _report(load(fleet), base, base_lock, from_previews)
     forms[form](report)
+    if strict and not all(good for _, good, _ in report.verdicts()):
+        raise typer.Exit(1)
 
 
 def _report(found: Fleet, base: str | None, base_lock: Path | None, previews: Path | None) -> SpendReport:
+    from outlast.lock import freshness
     from outlast.previews import load_previews
     from outlast.report import SpendReport
     from outlast.rules import RULES, Deployment, run
@@ -93,15 +98,19 @@ def _report(found: Fleet, base: str | None, base_lock: Path | None, previews: Pa
         )
         change = compare(lines_of_view(before, intent), lines_of_view(after, intent))
         view = after
+        failed = tuple(preview.stack for preview in kept if not preview.ok)
     else:
         after_lines = lines_of_lock(lock, intent)
         change = compare(_base_lines(found, base, base_lock) if base or base_lock else after_lines, after_lines)
         view = view_of((), intent.facts)
+        failed = ()
     violations = run(
         RULES, Deployment(intent=intent, lock=lock, applied=found.applied() if previews else None, view=view)
     )
     is_total = not (base or base_lock or previews)
-    return SpendReport(intent.name, lock.step if change.changed else "", change, violations, intent, lock, is_total)
+    step = lock.step if change.changed else ""
+    stale = freshness(lock, intent).stale
+    return SpendReport(intent.name, step, change, violations, intent, lock, stale, failed, is_total)
 
 
 def _base_lines(found: Fleet, base: str | None, base_lock: Path | None) -> tuple[NodeLine, ...]:
@@ -122,7 +131,10 @@ def _show(report: SpendReport) -> None:
     from outlast.spend import per_month
 
     print(f"{report.fleet}: {report.headline()}" + (f"  [{report.step}]" if report.step else ""))
-    print(" · ".join(f"{GOOD if good else BAD} {subject}: {detail}" for subject, good, detail in report.verdicts()))
+    print(" · ".join(f"{GOOD} {subject}" for subject, good, _ in report.verdicts() if good))
+    for subject, good, detail in report.verdicts():
+        if not good:
+            print(f"{BAD} {subject}: {detail}")
     rows = []
     for change in report.shown:
         line = change.line
@@ -160,7 +172,7 @@ def _show(report: SpendReport) -> None:
             rows,
             right=(5, 6, 7),
         )
-    messages(violation.message() for violation in report.violations)
+    messages(violation.text() for violation in report.violations)
 
 
 def _show_json(report: SpendReport) -> None:

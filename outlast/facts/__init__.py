@@ -5,6 +5,7 @@ May hold: the models of ``config/facts/*.csv``, their loader and their cross-che
 
 from outlast.facts.loader import Facts, load_facts
 from outlast.facts.models import (
+    LIST_BASIS,
     Accelerator,
     CatalogueRow,
     MachineType,
@@ -15,6 +16,7 @@ from outlast.facts.models import (
 )
 
 __all__ = [
+    "LIST_BASIS",
     "Accelerator",
     "CatalogueRow",
     "Facts",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Capacity = Literal["on_demand", "reserved", "spot"]
 """How a node is bought."""
+LIST_BASIS: Mapping[str, str] = MappingProxyType({"on_demand": "on_demand", "reserved": "on_demand", "spot": "spot"})
+"""Capacity type -> basis of the list price it starts from; a reservation is billed at the on-demand price."""
 
 
 def _split(text: object) -> object:

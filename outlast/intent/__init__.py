@@ -5,6 +5,18 @@ of resources.
 """
 
 from outlast.intent.intent import HOURS, Intent
-from outlast.intent.loader import FILES, fleet_folder, load_intent
+from outlast.intent.loader import FILES, config_in, fleet_folder, load_intent
+from outlast.intent.stacks import global_stack, region_stack, routing_stack, stack_order
 
-__all__ = ["FILES", "HOURS", "Intent", "fleet_folder", "load_intent"]
+__all__ = [
+    "FILES",
+    "HOURS",
+    "Intent",
+    "config_in",
+    "fleet_folder",
+    "global_stack",
+    "load_intent",
+    "region_stack",
+    "routing_stack",
+    "stack_order",
+]

@@ -38,6 +38,9 @@ def notices(intent: Intent) -> Iterator[str]:
             admitted = residency in intent.tenants_file.admits.get(intent.jurisdiction(region), ())
             if missing and admitted:
                 yield f"{region} takes no '{residency}' traffic: it has no accelerator for {listed(missing)}"
+    for region in intent.regions:
+        if region not in intent.operations.regions:
+            yield f"{region} is not in operations.yaml, so routing sends it no traffic"
     for name, model in intent.models.items():
         for accelerator, how in model.accelerators.items():
             if how.goodput.kind != "measured":

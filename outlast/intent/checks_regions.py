@@ -10,12 +10,19 @@ from outlast.intent.intent import Intent
 from outlast.intent.known import unknown
 from outlast.intent.regions import NodePool, Region
 
+_RESERVED = ("global", "routing", "none", "replica")
+"""Names of stacks and of losses."""
+
 
 def check_regions(intent: Intent) -> Iterator[Problem]:
     """Places, zones, address ranges, accounts and node pools of every region."""
     facts = intent.facts
     for name, region in intent.regions.items():
         where = f"{intent.name}/regions.yaml, regions.{name}"
+        if name in _RESERVED:
+            yield Problem(
+                where=where, what=f"'{name}' means something else here", allowed="any other name", do="Rename it"
+            )
         if region.cloud not in facts.clouds:
             yield unknown(f"{where}.cloud", "cloud", region.cloud, facts.clouds)
             continue

@@ -163,12 +163,23 @@ class Intent:
     @cached_property
     def home_demand(self) -> Mapping[tuple[str, str, str], tuple[float, ...]]:
         """(pool, class, home region) -> demand with burst margin, 168 hours, in the model's unit per second."""
+        return self.demand_at(self.homes)
+
+    def demand_at(
+        self, homes: Mapping[str, Mapping[str, Mapping[str, int]]]
+    ) -> Mapping[tuple[str, str, str], tuple[float, ...]]:
+        """Return demand by home as ``home_demand`` does, for other homes: class -> origin -> region -> per cent.
+
+        A class or origin without a home there has no demand anywhere, and a region the fleet no longer has takes none.
+        """
         found: dict[tuple[str, str, str], list[float]] = {}
         margin = 1 + self.guardrails.burst_margin
         for curve in self.demand_file.demand:
             residency = self.class_of(curve.tenants[0])
             hours = curve.tok_s()
-            for region, share in self.homes[residency][curve.origin].items():
+            for region, share in homes.get(residency, {}).get(curve.origin, {}).items():
+                if region not in self.regions or not share:
+                    continue
                 total = found.setdefault((curve.model, residency, region), [0.0] * HOURS)
                 for hour, value in enumerate(hours):
                     total[hour] += value * margin * share / 100

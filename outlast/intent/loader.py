@@ -42,6 +42,23 @@ FILES: Mapping[str, type[Strict]] = MappingProxyType(
 _OPTIONAL = frozenset({"operations", "waivers", "variants"})
 
 
+CONFIG_VARIABLE = "OUTLAST_CONFIG"
+"""Names the root of configuration."""
+
+
+def config_in(environment: Mapping[str, str], project: Path) -> Path:
+    """Return the root of configuration: ``OUTLAST_CONFIG``, or ``config`` of the project.
+
+    Raises:
+        ConfigError: the variable holds a relative path, which the policy pack would read from another folder.
+    """
+    named = environment.get(CONFIG_VARIABLE)
+    if named and not Path(named).is_absolute():
+        what, do = "must be an absolute path", "Write the whole path"
+        raise ConfigError(Problem(where=CONFIG_VARIABLE, what=what, got=named, do=do))
+    return Path(named) if named else project / "config"
+
+
 def fleet_folder(config_root: Path, fleet: str) -> Path:
     """Return the folder of a fleet.
 

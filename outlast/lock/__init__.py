@@ -3,9 +3,19 @@
 May hold: what a lock says and whether it fits its inputs. Not: how it was found (planner), whether it survives (proof).
 """
 
-from outlast.lock.applied import Applied, AppliedFile, Counts, applied_output, counts_of, read_applied, write_applied
-from outlast.lock.declared import undeclared
-from outlast.lock.digest import Freshness, freshness, input_digests, lock_digest
+from outlast.lock.applied import (
+    Applied,
+    AppliedFile,
+    Counts,
+    applied_in,
+    applied_output,
+    applied_path,
+    counts_of,
+    read_applied,
+    write_applied,
+)
+from outlast.lock.declared import ShortQuota, quota_needs, short_quotas, undeclared
+from outlast.lock.digest import Freshness, freshness, input_digests, lock_digest, stale_problem
 from outlast.lock.models import (
     Binding,
     Lock,
@@ -39,9 +49,12 @@ __all__ = [
     "Premium",
     "PremiumSize",
     "Replicas",
+    "ShortQuota",
     "Solver",
     "Window",
+    "applied_in",
     "applied_output",
+    "applied_path",
     "check_lock",
     "counts_of",
     "freshness",
@@ -51,8 +64,11 @@ __all__ = [
     "nodes_for",
     "overfull",
     "parse_lock",
+    "quota_needs",
     "read_applied",
     "read_lock",
+    "short_quotas",
+    "stale_problem",
     "undeclared",
     "write_applied",
 ]

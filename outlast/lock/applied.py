@@ -14,6 +14,9 @@ from outlast.intent.reading import validate
 from outlast.lock.digest import lock_digest
 from outlast.lock.models import Lock, LockNodePool, LockPool, LockRegion, Part, Replicas, Share, Window
 
+APPLIED_VARIABLE = "OUTLAST_APPLIED"
+"""Names the file of what every stack has deployed."""
+
 
 class AppliedPool(Part):
     """Replicas a region runs for a pool."""
@@ -91,6 +94,29 @@ def applied_output(lock: Lock, region: str | None, *, routing: bool = False) -> 
     if routing:
         counts = Counts(homes=lock.homes, shares=lock.shares)
     return Applied(lock_digest=lock_digest(lock), counts=counts).model_dump(mode="json")
+
+
+def applied_path(environment: Mapping[str, str], project: Path) -> Path:
+    """Return the file of what is applied: ``OUTLAST_APPLIED``, or ``applied.json`` of the project.
+
+    Raises:
+        EnvironmentProblem: the variable holds a relative path, which the policy pack would read from another folder.
+    """
+    named = environment.get(APPLIED_VARIABLE)
+    if named and not Path(named).is_absolute():
+        do = "Write the whole path"
+        raise EnvironmentProblem(Problem(where=APPLIED_VARIABLE, what="must be an absolute path", got=named, do=do))
+    return Path(named) if named else project / "applied.json"
+
+
+def applied_in(environment: Mapping[str, str], project: Path) -> AppliedFile | None:
+    """Return what is applied; None if the project has no file and the environment names none.
+
+    Raises:
+        EnvironmentProblem: the environment names a file that does not exist or cannot be read.
+    """
+    path = applied_path(environment, project)
+    return read_applied(path) if path.is_file() or environment.get(APPLIED_VARIABLE) else None
 
 
 def read_applied(path: Path) -> AppliedFile:

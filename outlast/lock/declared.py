@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from outlast.errors import Problem, listed
 from outlast.intent import Intent
-from outlast.lock.models import Lock, LockNodePool
+from outlast.lock.models import Lock, LockNodePool, LockRegion
 
 
 def undeclared(lock: Lock, intent: Intent) -> Iterator[Problem]:
@@ -37,6 +38,7 @@ def undeclared(lock: Lock, intent: Intent) -> Iterator[Problem]:
                     allowed=expected,
                     do=_PLAN.format(intent.name),
                 )
+        yield from _quotas(f"{where}, regions.{region}", intent, region, block)
     for residency, origins in intent.homes.items():
         if {o: dict(shares) for o, shares in origins.items()} != lock.homes.get(residency, {}):
             yield Problem(
@@ -48,6 +50,8 @@ def undeclared(lock: Lock, intent: Intent) -> Iterator[Problem]:
             )
 
 
+_ROUNDING = 0.5
+"""Quotas are whole numbers."""
 _PLAN = "Run 'outlast plan {}' and commit the result; do not edit the lock by hand"
 
 
@@ -88,3 +92,50 @@ def _node_pool(where: str, intent: Intent, region: str, row: LockNodePool) -> It
                 allowed=str(wanted or "none"),
                 do=_PLAN.format(intent.name),
             )
+
+
+def quota_needs(block: LockRegion, intent: Intent, region: str) -> Mapping[str, float]:
+    """Return quota code -> what a region's node pools need at their most, in the quota's unit."""
+    cloud = intent.regions[region].cloud
+    needs: dict[str, float] = {}
+    for row in block.node_pools.values():
+        machine = intent.facts.machine_types.get((cloud, row.machine_type))
+        for quota in intent.facts.quotas_for(cloud, row.machine_type, row.capacity):
+            unit = (machine.vcpu if machine else 0) if quota.unit == "vcpu" else row.node_gpus
+            needs[quota.quota_code] = needs.get(quota.quota_code, 0.0) + row.nodes.max * unit
+    return needs
+
+
+def _quotas(where: str, intent: Intent, region: str, block: LockRegion) -> Iterator[Problem]:
+    needs = quota_needs(block, intent, region)
+    for code, row in block.quotas.items():
+        need = needs.get(code, 0.0)
+        if abs(row.peak - need) > _ROUNDING:
+            what = "the lock's quota is not what its node pools need"
+            do = _PLAN.format(intent.name)
+            yield Problem(
+                where=f"{where}.quotas.{code}", what=what, got=f"{row.peak:,.0f}", allowed=f"{need:,.0f}", do=do
+            )
+
+
+@dataclass(frozen=True)
+class ShortQuota:
+    """A quota that does not cover what a region's node pools need at their most."""
+
+    region: str
+    code: str
+    unit: str
+    need: float
+    granted: float
+
+
+def short_quotas(lock: Lock, intent: Intent) -> Iterator[ShortQuota]:
+    """Yield every quota that the lock's node pools exceed; needs are counted from the rows, not believed."""
+    units = {quota.quota_code: quota.unit for quota in intent.facts.quotas}
+    for region, block in lock.regions.items():
+        if region in intent.regions:
+            held = intent.holdings(region).quotas
+            for code, need in quota_needs(block, intent, region).items():
+                granted = held[code].granted if code in held else 0.0
+                if need > granted + _ROUNDING:
+                    yield ShortQuota(region, code, units[code], need, granted)

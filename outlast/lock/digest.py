@@ -14,14 +14,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from outlast.facts import Facts, Price
+from outlast.errors import Problem, listed
+from outlast.facts import LIST_BASIS, Facts, Price
 from outlast.intent import Intent
 from outlast.lock.models import Lock
 
 PRICES = "prices"
 FACTS = "facts"
-_BASIS = {"on_demand": "on_demand", "reserved": "on_demand", "spot": "spot"}
-"""Capacity type -> basis of the list price it starts from."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,15 @@ def freshness(lock: Lock, intent: Intent) -> Freshness:
     return Freshness(stale=tuple(name for name in changed if name != PRICES), repriced=PRICES in changed)
 
 
+def stale_problem(intent: Intent, fresh: Freshness) -> Problem:
+    """Return the problem of a stale lock: what changed, and the command that renews it."""
+    return Problem(
+        where=f"{intent.name}/plan.lock.yaml",
+        what=f"the lock was made from other inputs (changed: {listed(fresh.stale)})",
+        do=f"Run 'outlast plan {intent.name}' and commit the result",
+    )
+
+
 def planner_values(value: object) -> Any:
     """Return the planner inputs inside a parsed file as plain JSON values."""
     if isinstance(value, BaseModel):
@@ -86,7 +94,7 @@ def planner_values(value: object) -> Any:
 def prices_used(intent: Intent) -> list[Price]:
     """Return the price rows of the fleet's node pools, sorted."""
     keys = {
-        (region.cloud, region.provider_region, pool.machine_type, _BASIS[pool.capacity])
+        (region.cloud, region.provider_region, pool.machine_type, LIST_BASIS[pool.capacity])
         for region in intent.regions.values()
         for pool in region.node_pools.values()
     }

@@ -6,6 +6,7 @@ that a slip of the planner cannot hide in its own output.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -77,6 +78,11 @@ class Replicas(Part):
     canary: Count = 0
 
 
+def floor_at(replicas: Replicas, floors: Iterable[Window], hour: int) -> int:
+    """Return the floor in force at an hour of the week."""
+    return max([replicas.floor, *(window.replicas for window in floors if window.holds(hour))])
+
+
 class Binding(Part):
     """The case that sets the count."""
 
@@ -103,10 +109,6 @@ class LockPool(Part):
     binding: Binding
     rollout: tuple[Window, ...] = ()
     """Hours in which so many replicas are spare for a rollout."""
-
-    def floor_at(self, hour: int) -> int:
-        """Return the floor in force at an hour of the week."""
-        return max([self.replicas.floor, *(window.replicas for window in self.floors if window.holds(hour))])
 
 
 class LockQuota(Part):

@@ -32,7 +32,12 @@ def read_lock(folder: Path) -> Lock:
         raise BrokenLock(
             Problem(where=where, what="there is no lock", do=f"Run 'outlast plan {folder.name}' and commit the result")
         )
-    return parse_lock(path.read_text(encoding="utf-8"), where)
+    lock = parse_lock(path.read_text(encoding="utf-8"), where)
+    if lock.fleet != folder.name:
+        what = "the lock is of another fleet"
+        do = f"Run 'outlast plan {folder.name}' and commit the result"
+        raise BrokenLock(Problem(where=f"{where}, fleet", what=what, got=lock.fleet, allowed=folder.name, do=do))
+    return lock
 
 
 def parse_lock(text: str, where: str) -> Lock:

@@ -68,7 +68,7 @@ def explain(intent: Intent, planned: Planned) -> Explanation:
     """Return what a plan holds, what each part costs and why, and how good it is."""
     lock = planned.lock
     return Explanation(
-        first_line=_first_line(intent, lock),
+        first_line=_first_line(intent, planned),
         next_step=_next_step(planned),
         pools=tuple(line for region, block in lock.regions.items() for line in _pools(intent, region, block)),
         shares=tuple(
@@ -84,15 +84,17 @@ def explain(intent: Intent, planned: Planned) -> Explanation:
     )
 
 
-def _first_line(intent: Intent, lock: Lock) -> str:
+def _first_line(intent: Intent, planned: Planned) -> str:
+    lock = planned.lock
     blocks = [block for block in lock.regions.values() if block.pools]
     replicas = sum(pool.replicas.planned for block in blocks for pool in block.pools.values())
     gpus = sum(row.node_gpus * row.nodes.max for block in blocks for row in block.node_pools.values())
     solver = lock.solver
-    line = (
-        f"{lock.fleet}: {len(blocks)} regions, {replicas:,} replicas, {gpus:,.0f} GPUs, {solver.usd_h:,.2f} USD/h "
-        f"(bound {solver.bound_usd_h:,.2f}, gap {solver.gap_pct:g} %)"
-    )
+    target = planned.target.solver.usd_h
+    line = f"{lock.fleet}: {len(blocks)} regions, {replicas:,} replicas, {gpus:,.0f} GPUs, {solver.usd_h:,.2f} USD/h"
+    if target < solver.usd_h:
+        line += f" until it settles to {target:,.2f} USD/h"
+    line += f" (bound {solver.bound_usd_h:,.2f}, gap {solver.gap_pct:g} %)"
     if solver.stopped != "optimal":
         line += f", search stopped at its {solver.stopped}"
     return "; ".join([line, *_unmeasured(intent, lock)])
@@ -108,13 +110,13 @@ def _unmeasured(intent: Intent, lock: Lock) -> Iterator[str]:
 
 def _next_step(planned: Planned) -> str:
     lock, target = planned.lock, planned.target
-    if not planned.changed or lock.step == "settle":
+    if lock.step == "settle":
         return ""
+    settle = f"outlast plan {lock.fleet} --settle"
     if lock.regions == target.regions:
-        return f"settle with 'outlast plan {lock.fleet} --settle': nothing is lowered"
-    return (
-        f"deploy this raise, then settle with 'outlast plan {lock.fleet} --settle' to {target.solver.usd_h:,.2f} USD/h"
-    )
+        return f"next: deploy this raise, regions before routing; '{settle}' then lowers nothing"
+    money = f"{target.solver.usd_h:,.2f} USD/h"
+    return f"next: deploy this raise, regions before routing; '{settle}' then lowers it to {money}"
 
 
 def _pools(intent: Intent, region: str, block: LockRegion) -> Iterator[PoolLine]:
@@ -144,4 +146,4 @@ def _pools(intent: Intent, region: str, block: LockRegion) -> Iterator[PoolLine]
 
 
 def _in_words(binding: Binding) -> str:
-    return in_words(Case(binding.lost, binding.hour, binding.need_tok_s, 0.0))
+    return in_words(Case(binding.lost, binding.hour, binding.need_tok_s, 0.0), need=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from outlast.errors import BrokenLock, PlanError, Problem, StaleLock, listed
-from outlast.intent import Intent
+from outlast.intent import Intent, region_stack, routing_stack
 from outlast.lock import (
     LOCK_FILE,
     AppliedFile,
@@ -259,16 +259,16 @@ def _not_applied(in_force: Lock, applied: AppliedFile | None) -> list[Problem]:
         ]
     problems = []
     for region, block in in_force.regions.items():
-        entry = applied.get(f"{fleet}.{region}")
+        stack = region_stack(fleet, region)
+        entry = applied.get(stack)
         if entry is None or entry.counts != counts_of(block):
             got = "nothing" if entry is None else f"lock {entry.lock_digest}"
-            do = f"Run 'pulumi up -s {fleet}.{region}', then 'outlast applied {fleet}'"
-            problems.append(Problem(where=f"stack {fleet}.{region}", what="the raise is not deployed", got=got, do=do))
-    routing = applied.get(f"{fleet}.routing")
+            do = f"Run 'pulumi up -s {stack}', then 'outlast applied {fleet}'"
+            problems.append(Problem(where=f"stack {stack}", what="the raise is not deployed", got=got, do=do))
+    stack = routing_stack(fleet)
+    routing = applied.get(stack)
     if routing is None or routing.counts.shares != in_force.shares or routing.counts.homes != in_force.homes:
         got = "nothing" if routing is None else f"lock {routing.lock_digest}"
-        do = f"Run 'pulumi up -s {fleet}.routing', then 'outlast applied {fleet}'"
-        problems.append(
-            Problem(where=f"stack {fleet}.routing", what="the raise's shares are not deployed", got=got, do=do)
-        )
+        do = f"Run 'pulumi up -s {stack}', then 'outlast applied {fleet}'"
+        problems.append(Problem(where=f"stack {stack}", what="the raise's shares are not deployed", got=got, do=do))
     return problems

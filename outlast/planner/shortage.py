@@ -85,13 +85,12 @@ def to_problem(arrays: Arrays, short: Short, reasons: Iterable[str]) -> Problem:
     )
 
 
-def in_words(case: Case) -> str:
-    """Return a case as people say it: ``losing eu-west on Monday 12:00 UTC, 60,000 tok/s``."""
+def in_words(case: Case, *, need: bool = True) -> str:
+    """Return a case as people say it: ``losing eu-west, Mon 12:00 UTC, 60,000 tok/s``."""
     lost = {"none": "nothing lost", "replica": "losing a replica", "zone": "losing a zone"}
     day, hour = divmod(case.hour, 24)
-    return (
-        f"{lost.get(case.lost, f'losing {case.lost}')} on {DAYS[day]} {hour:02d}:00 UTC, {case.need_tok_s:,.0f} tok/s"
-    )
+    when = f"{lost.get(case.lost, f'losing {case.lost}')}, {DAYS[day][:3]} {hour:02d}:00 UTC"
+    return f"{when}, {case.need_tok_s:,.0f} tok/s" if need else when
 
 
 def _reasons(arrays: Arrays, held: HoldingKey, replicas: Mapping[CellKey, int], shares: Shares) -> Iterator[str]:

@@ -5,30 +5,28 @@ May hold: running ``pulumi`` (and ``git`` for the base of a change) and reading 
 
 from outlast.previews.engine import Engine, Finished, Progress
 from outlast.previews.fleet import (
-    GLOBAL,
-    ROUTING,
     StackPreview,
     applied_of,
+    check_previews,
     ensure_stacks,
     load_previews,
+    preview_in_order,
     preview_stack,
     save_preview,
-    stack_order,
 )
 from outlast.previews.git import file_at
 
 __all__ = [
-    "GLOBAL",
-    "ROUTING",
     "Engine",
     "Finished",
     "Progress",
     "StackPreview",
     "applied_of",
+    "check_previews",
     "ensure_stacks",
     "file_at",
     "load_previews",
+    "preview_in_order",
     "preview_stack",
     "save_preview",
-    "stack_order",
 ]

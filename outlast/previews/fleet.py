@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from outlast.errors import EnvironmentProblem, Problem, listed
-from outlast.intent import Intent
-from outlast.lock import Applied, AppliedFile
+from outlast.intent.stacks import parse
+from outlast.lock import Applied, AppliedFile, Lock, counts_of, lock_digest, write_applied
+from outlast.lock.applied import APPLIED_VARIABLE
 from outlast.previews.engine import Engine, Finished, Progress
 from outlast.view import Resource, after_preview, before_preview
-
-GLOBAL, ROUTING = "global", "routing"
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,6 @@ class StackPreview:
         return after_preview(self.document)
 
 
-def stack_order(intent: Intent) -> tuple[str, ...]:
-    """Return the fleet's stacks: global, regions, routing."""
-    return tuple(f"{intent.name}.{part}" for part in (GLOBAL, *intent.regions, ROUTING))
-
-
 def ensure_stacks(engine: Engine, stacks: Iterable[str], *, create: bool) -> None:
     """Create the stacks that do not exist.
 
@@ -59,6 +55,42 @@ def ensure_stacks(engine: Engine, stacks: Iterable[str], *, create: bool) -> Non
         raise EnvironmentProblem(Problem(where="stacks", what=f"do not exist: {listed(missing)}", do=do))
     for stack in missing:
         engine.ensure_stack(stack)
+
+
+class Shown(Protocol):
+    """What shows a running preview to a person."""
+
+    failed: bool
+
+    def follow(self, text: str) -> None:
+        """Take a line that the engine prints."""
+
+
+def preview_in_order(
+    engine: Engine,
+    stacks: Iterable[str],
+    pack: Path | None,
+    lock: Lock,
+    deployed: AppliedFile,
+    show: Callable[[str], AbstractContextManager[Shown]],
+) -> Iterator[StackPreview]:
+    """Preview stacks one after the other, each as if those before it had been deployed; a failure stops none.
+
+    Routing is judged by what the regions hold when it is deployed, and in one change they are deployed before it.
+    """
+    applied = dict(deployed)
+    with tempfile.TemporaryDirectory(prefix="outlast-") as folder:
+        path = Path(folder) / "applied.json"
+        for stack in stacks:
+            write_applied(path, applied)
+            with show(f"preview {stack}") as shown:
+                as_if = replace(engine, environment={**engine.environment, APPLIED_VARIABLE: str(path)})
+                preview = preview_stack(as_if, stack, pack, shown.follow)
+                shown.failed = not preview.ok
+            region = parse(stack).region
+            if preview.ok and region in lock.regions:
+                applied[stack] = Applied(lock_digest=lock_digest(lock), counts=counts_of(lock.regions[region]))
+            yield preview
 
 
 def preview_stack(engine: Engine, stack: str, pack: Path | None, progress: Progress | None = None) -> StackPreview:
@@ -100,6 +132,25 @@ def load_previews(folder: Path, fleet: str) -> tuple[StackPreview, ...]:
             )
         )
     return tuple(found)
+
+
+def check_previews(previews: Iterable[StackPreview]) -> None:
+    """Refuse to judge by previews that did not pass: what they would deploy is not known in full.
+
+    Raises:
+        EnvironmentProblem: names each stack and what its preview said first.
+    """
+    problems = [
+        Problem(
+            where=f"preview of {preview.stack}",
+            what=f"did not pass: {next(iter((preview.violations or (preview.problem,))[0].splitlines()), 'no reason')}",
+            do="Mend it and preview again",
+        )
+        for preview in previews
+        if not preview.ok
+    ]
+    if problems:
+        raise EnvironmentProblem(problems)
 
 
 def applied_of(engine: Engine, stacks: Iterable[str], known: Iterable[str] | None = None) -> AppliedFile:

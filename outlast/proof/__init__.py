@@ -6,8 +6,8 @@ a solver, prices, or wording of rules.
 
 from outlast.proof.base import Judgement, judge
 from outlast.proof.held import Held, PoolHeld, held_of_applied, held_of_lock
-from outlast.proof.places import Misplaced, misplaced
-from outlast.proof.prove import NOTHING, REPLICA, Case, Margin, Proof, prove
+from outlast.proof.places import Misplaced, Unserved, misplaced, unserved
+from outlast.proof.prove import NOTHING, REPLICA, Case, Margin, Proof, Routes, prove
 from outlast.proof.realises import Mismatch, realises
 from outlast.proof.words import arithmetic, cure, hour_text, loss_text, shortfall
 
@@ -22,6 +22,8 @@ __all__ = [
     "Misplaced",
     "PoolHeld",
     "Proof",
+    "Routes",
+    "Unserved",
     "arithmetic",
     "cure",
     "held_of_applied",
@@ -33,4 +35,5 @@ __all__ = [
     "prove",
     "realises",
     "shortfall",
+    "unserved",
 ]

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from outlast.intent import HOURS
+from outlast.intent import HOURS, Intent, region_stack
 from outlast.lock import AppliedFile, Counts, Lock, counts_of, nodes_for
-from outlast.lock.applied import AppliedPool
+from outlast.lock.models import floor_at
 
 
 @dataclass(frozen=True)
@@ -45,20 +45,10 @@ def held_of_lock(lock: Lock) -> Held:
     return {region: _region(counts_of(block)) for region, block in lock.regions.items()}
 
 
-def held_of_applied(applied: AppliedFile, lock: Lock) -> Held:
-    """Return what stacks have deployed; a region that has deployed nothing holds nothing."""
-    return {
-        region: _region(entry.counts) if (entry := applied.get(f"{lock.fleet}.{region}")) else {}
-        for region in {*lock.regions, *_deployed_regions(applied, lock.fleet)}
-    }
-
-
-def _deployed_regions(applied: AppliedFile, fleet: str) -> list[str]:
-    return [
-        stack.removeprefix(f"{fleet}.")
-        for stack, entry in applied.items()
-        if stack.startswith(f"{fleet}.") and entry.counts.pools
-    ]
+def held_of_applied(applied: AppliedFile, intent: Intent) -> dict[str, Mapping[str, PoolHeld]]:
+    """Return what the regions of a fleet have deployed; one that has deployed nothing holds nothing."""
+    stacks = {region: applied.get(region_stack(intent.name, region)) for region in intent.regions}
+    return {region: _region(entry.counts) if entry else {} for region, entry in stacks.items()}
 
 
 def _region(counts: Counts) -> Mapping[str, PoolHeld]:
@@ -74,15 +64,11 @@ def _region(counts: Counts) -> Mapping[str, PoolHeld]:
         held[key] = PoolHeld(
             pool=pool.pool,
             accelerator=pool.accelerator,
-            serving=tuple(min(_floor_at(pool, hour), total) for hour in range(HOURS)),
+            serving=tuple(min(floor_at(pool.replicas, pool.floors, hour), total) for hour in range(HOURS)),
             canary=pool.replicas.canary,
             zone_parts={zone: Fraction(count, total) for zone, count in zones.items() if total},
         )
     return held
-
-
-def _floor_at(pool: AppliedPool, hour: int) -> int:
-    return max([pool.replicas.floor, *(window.replicas for window in pool.floors if window.holds(hour))])
 
 
 def _replicas_that_fit(counts: Counts) -> Mapping[str, Mapping[str, int]]:

@@ -23,6 +23,30 @@ class Misplaced:
     """Regions where the class may be."""
 
 
+@dataclass(frozen=True)
+class Unserved:
+    """A home whose demand no region that serves would take."""
+
+    residency: str
+    origin: str
+    region: str
+    """The home; it does not serve."""
+    survivors: tuple[str, ...]
+    """Where its shares go; none of them serves either."""
+
+
+def unserved(lock: Lock, intent: Intent) -> Iterator[Unserved]:
+    """Yield every home that does not serve and whose shares lead to no region that does; its class would vanish."""
+    serving = {region for region, state in intent.operations.regions.items() if state == "serving"}
+    for residency, origins in lock.homes.items():
+        for origin, homes in origins.items():
+            for region in (name for name, share in homes.items() if share and name not in serving):
+                shares = lock.shares.get(residency, {}).get(region, {})
+                survivors = tuple(name for name, share in shares.items() if share)
+                if not serving.intersection(survivors):
+                    yield Unserved(residency, origin, region, survivors)
+
+
 def misplaced(lock: Lock, intent: Intent) -> Iterator[Misplaced]:
     """Yield every home and share that breaks residency; zero shares send nothing and are skipped."""
     for residency, origins in lock.homes.items():

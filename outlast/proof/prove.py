@@ -26,7 +26,16 @@ from outlast.proof.held import Held, PoolHeld, held_of_lock
 TOLERANCE = 1e-9
 """Relative slack in comparisons, for the rounding of floating-point sums only."""
 NOTHING, REPLICA = "none", "replica"
-Shares = Mapping[str, Mapping[str, Mapping[str, int]]]
+Table = Mapping[str, Mapping[str, Mapping[str, int]]]
+"""Class -> origin or lost region -> region -> per cent."""
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Where demand goes: homes in normal times, shares after a loss."""
+
+    homes: Table
+    shares: Table
 
 
 @dataclass(frozen=True, order=True)
@@ -41,7 +50,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Margin:
-    """The hour of a case with the least slack."""
+    """A case at the hour with the least slack, with its slack at every hour."""
 
     case: Case
     hour: int
@@ -51,6 +60,8 @@ class Margin:
     """Replicas that count at that hour before the loss, canary excluded."""
     replicas_needed: int
     """Replicas that would have to count."""
+    slack_by_hour: tuple[float, ...]
+    """Available less need, 168 hours."""
 
     @property
     def slack_tok_s(self) -> float:
@@ -59,8 +70,19 @@ class Margin:
 
     @property
     def holds(self) -> bool:
-        """Whether the case is survived."""
-        return self.slack_tok_s >= -TOLERANCE * max(1.0, self.need_tok_s)
+        """Whether the case is survived at every hour."""
+        return self.slack_tok_s >= -self._rounding
+
+    def is_lower_than(self, base: Margin | None) -> bool:
+        """Whether any hour that is not survived has less slack than under ``base``."""
+        if base is None:
+            return True
+        pairs = zip(self.slack_by_hour, base.slack_by_hour, strict=True)
+        return any(after < -self._rounding and after < before - self._rounding for after, before in pairs)
+
+    @property
+    def _rounding(self) -> float:
+        return TOLERANCE * max(1.0, self.need_tok_s)
 
 
 @dataclass(frozen=True)
@@ -75,8 +97,8 @@ class Proof:
         return tuple(sorted((m for m in self.margins.values() if not m.holds), key=lambda m: (m.slack_tok_s, m.case)))
 
     def lowered_against(self, base: Proof) -> tuple[Margin, ...]:
-        """Return failures whose slack is lower than under ``base``; these are refused, the others only reported."""
-        return tuple(margin for margin in self.failures if _is_lower(margin, base.margins.get(margin.case)))
+        """Return failures with an hour that is worse than under ``base``; these are refused, the others reported."""
+        return tuple(margin for margin in self.failures if margin.is_lower_than(base.margins.get(margin.case)))
 
     def binding(self) -> tuple[Margin, ...]:
         """Return, per pool and region, the case with the least slack in parts of its need."""
@@ -92,22 +114,20 @@ def _tightness(margin: Margin) -> tuple[float, Case]:
     return (margin.slack_tok_s / max(margin.need_tok_s, 1.0), margin.case)
 
 
-def _is_lower(margin: Margin, base: Margin | None) -> bool:
-    return base is None or margin.slack_tok_s < base.slack_tok_s - TOLERANCE * max(1.0, margin.need_tok_s)
-
-
-def prove(lock: Lock, intent: Intent, held: Held | None = None, shares: Shares | None = None) -> Proof:
+def prove(lock: Lock, intent: Intent, held: Held | None = None, routes: Routes | None = None) -> Proof:
     """Work out the margin of every case.
 
     Args:
-        lock: the plan; its shares say where a lost region's demand goes.
+        lock: the plan; its homes and shares say where demand goes.
         intent: demand, goodput and guardrails.
         held: replicas that serve; absent, what the lock holds once deployed.
-        shares: shares in force; absent, those of the lock.
+        routes: homes and shares in force; absent, those of the lock.
     """
-    fleet = _Fleet(
-        intent, held if held is not None else held_of_lock(lock), shares if shares is not None else lock.shares
-    )
+    in_force = routes or Routes(lock.homes, lock.shares)
+    demand: dict[tuple[str, str], dict[str, tuple[float, ...]]] = {}
+    for (pool, residency, home), hours in intent.demand_at(in_force.homes).items():
+        demand.setdefault((pool, home), {})[residency] = hours
+    fleet = _Fleet(intent, held if held is not None else held_of_lock(lock), in_force.shares, demand)
     margins = {
         margin.case: margin
         for pool in intent.models
@@ -123,7 +143,9 @@ class _Fleet:
 
     intent: Intent
     held: Held
-    shares: Shares
+    shares: Table
+    demand: Mapping[tuple[str, str], Mapping[str, tuple[float, ...]]]
+    """(pool, home region) -> class -> demand by hour."""
 
     def margins(self, pool: str, region: str) -> Iterator[Margin]:
         losses = self.intent.guardrails.losses
@@ -140,11 +162,8 @@ class _Fleet:
     def _demand(self, pool: str, home: str, survive: str | None = None) -> dict[str, tuple[float, ...]]:
         """Return class -> demand at home in a region; only classes that survive the given kind of loss."""
         classes = self.intent.tenants_file.classes
-        return {
-            residency: hours
-            for (model, residency, region), hours in self.intent.home_demand.items()
-            if model == pool and region == home and (survive is None or survive in classes[residency].survive)
-        }
+        found = self.demand.get((pool, home), {})
+        return {name: hours for name, hours in found.items() if survive is None or survive in classes[name].survive}
 
     def _normal(self, pool: str, region: str, rows: list[PoolHeld], lost: str) -> Iterator[Margin]:
         base = _sum(self._demand(pool, region, REPLICA if lost == REPLICA else None))
@@ -217,7 +236,8 @@ class _Fleet:
         self, case: Case, need: list[float], have: list[float], rows: list[PoolHeld], rho: float, gone_tok_s: float
     ) -> Margin:
         """Return the hour with the least slack; ``gone_tok_s`` is what the loss takes away besides the need."""
-        hour = min(range(HOURS), key=lambda h: (have[h] - need[h], h))
+        slack = tuple(available - wanted for available, wanted in zip(have, need, strict=True))
+        hour = min(range(HOURS), key=lambda h: (slack[h], h))
         found = self.intent.accelerator_for(case.pool, case.region)
         mu = max((self._goodput(row) for row in rows), default=0.0) or (found[1].goodput.value if found else math.inf)
         return Margin(
@@ -227,6 +247,7 @@ class _Fleet:
             available_tok_s=have[hour],
             replicas=sum(row.usable(hour) for row in rows),
             replicas_needed=math.ceil((need[hour] + gone_tok_s) * (1 - TOLERANCE) / (rho * mu)),
+            slack_by_hour=slack,
         )
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from outlast.intent import region_stack
 from outlast.lock import Lock, LockNodePool, LockPool
 from outlast.view import UNKNOWN, NodePool, Value, View, Workload, stack_of
 
@@ -30,7 +31,7 @@ class Mismatch:
 def realises(view: View, lock: Lock, region: str) -> tuple[Mismatch, ...]:
     """Compare the resources of one region's stack with its block of the lock; empty means equal."""
     block = lock.regions[region]
-    stack = f"{lock.fleet}.{region}"
+    stack = region_stack(lock.fleet, region)
     node_pools = [pool for pool in view.node_pools if stack_of(pool.urn) == stack]
     workloads = [load for load in view.workloads if stack_of(load.urn) == stack]
     return (
@@ -94,6 +95,13 @@ def _pools(rows: Mapping[str, LockPool], found: list[Workload]) -> Iterator[Mism
             for field, (value, wanted) in expected.items():
                 if value != wanted:
                     yield Mismatch(load.urn, where, field, _text(value), _text(wanted), is_undecidable=value is UNKNOWN)
+    for label, loads in by_key.items():
+        for load in loads if label not in rows else ():
+            if load.gpus not in (None, 0):
+                found_gpus = f"{_text(load.gpus)} GPUs a replica"
+                yield Mismatch(
+                    load.urn, f"pools.{_text(key)}", "workloads", found_gpus, "none: the lock has no such pool"
+                )
 
 
 def _text(value: Value) -> str:

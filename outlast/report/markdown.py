@@ -8,12 +8,6 @@ from outlast.report.spend import SpendReport, oldest_price, ranged, usd
 from outlast.spend import LineChange, NodeLine, per_month
 from outlast.units import HOURS_PER_MONTH
 
-_STEPS = {
-    "raise": "This lock **raises**: every count is the larger of before and after, so every state on the way survives. "
-    "Deploy the regions, then routing; then `outlast plan --settle` gives back what is no longer needed.",
-    "settle": "This lock **settles**: it only lowers counts, after the raise has been deployed everywhere.",
-}
-
 
 def spend_comment(report: SpendReport) -> str:
     """Return the comment as GitHub-flavoured Markdown; byte-identical for the same report."""
@@ -21,7 +15,7 @@ def spend_comment(report: SpendReport) -> str:
     parts = [
         f"### GPU spend of `{report.fleet}`: {report.headline()}",
         " · ".join(verdicts),
-        _STEPS.get(report.step, ""),
+        _step(report),
         _regions(report),
         _node_pools(report),
         _unknown(report),
@@ -29,6 +23,21 @@ def spend_comment(report: SpendReport) -> str:
         _footer(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _step(report: SpendReport) -> str:
+    """Return what the lock's step asks of a deployer; empty for a change that is no step."""
+    if report.step == "raise":
+        return (
+            "This lock **raises**: every count is the larger of before and after, so every state on the way survives. "
+            f"Deploy the regions, then routing; then `outlast plan {report.fleet} --settle` gives back what is no "
+            "longer needed."
+        )
+    if report.step == "settle" and report.change.delta_nodes > 0:
+        return "This lock is **settled**, and it adds nodes to its base: deploy the regions, then routing."
+    if report.step == "settle":
+        return "This lock **settles**: it only lowers counts, once the raise before it is deployed everywhere."
+    return ""
 
 
 def _regions(report: SpendReport) -> str:
@@ -99,7 +108,7 @@ def _broken(report: SpendReport) -> str:
 
 def _footer(report: SpendReport) -> str:
     return (
-        f"<sub>List prices less declared discounts, the oldest of {oldest_price(report.change.lines)} · "
+        f"<sub>List prices less declared discounts, the oldest price of {oldest_price(report.change.lines)} · "
         f"{HOURS_PER_MONTH} h a month · nodes only, without tax · one number where minimum, expected and maximum "
         "agree</sub>"
     )

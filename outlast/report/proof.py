@@ -19,7 +19,7 @@ class MarginRow:
     need_tok_s: float
     available_tok_s: float
     replicas: str
-    """Replicas that count, of those needed."""
+    """Replicas that count, and how many have to."""
     holds: bool
 
     @property
@@ -41,7 +41,7 @@ def margin_rows(margins: Iterable[Margin]) -> tuple[MarginRow, ...]:
             worst_hour=hour_text(margin.hour),
             need_tok_s=margin.need_tok_s,
             available_tok_s=margin.available_tok_s,
-            replicas=f"{margin.replicas} of {margin.replicas_needed}",
+            replicas=f"{margin.replicas}, needs {margin.replicas_needed}",
             holds=margin.holds,
         )
         for margin in ordered

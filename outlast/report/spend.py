@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from outlast.intent import Intent
-from outlast.lock import Lock
+from outlast.lock import Lock, quota_needs
 from outlast.rules import Violation
 from outlast.spend import Change, LineChange, per_month
 
@@ -39,26 +39,42 @@ class SpendReport:
     violations: tuple[Violation, ...]
     intent: Intent
     lock: Lock
+    stale: tuple[str, ...] = ()
+    """Inputs that changed since the lock was made; its counts answer another question."""
+    failed_previews: tuple[str, ...] = ()
+    """Stacks whose previews did not pass; what they would deploy is not known in full."""
     is_total: bool = False
     """Whether there is no base: the whole fleet is shown, and nothing is a change."""
 
     @property
     def residency_violations(self) -> int:
         """Broken legal rules."""
-        return sum(1 for violation in self.violations if violation.rule.startswith("R-"))
+        return sum(1 for violation in self.violations if violation.refused and violation.rule.startswith("R-"))
 
     @property
     def survival_violations(self) -> int:
         """Broken headroom rules."""
-        return sum(1 for violation in self.violations if violation.rule.startswith("H-"))
+        return sum(1 for violation in self.violations if violation.refused and violation.rule.startswith("H-"))
+
+    @property
+    def crashes(self) -> int:
+        """Rules that could not run; nothing is known of what they judge."""
+        return sum(1 for violation in self.violations if violation.rule.startswith("X-"))
+
+    @property
+    def not_yet_proven(self) -> int:
+        """Cases that are not survived and that the change does not make worse."""
+        return sum(1 for violation in self.violations if not violation.refused)
 
     @cached_property
     def quotas(self) -> tuple[QuotaUse, ...]:
-        """All quotas of the lock."""
+        """All quotas that the lock's node pools count against."""
+        units = {quota.quota_code: quota.unit for quota in self.intent.facts.quotas}
         return tuple(
-            QuotaUse(region, code, quota.unit, _granted(self.intent, region, code), quota.peak)
+            QuotaUse(region, code, units[code], _granted(self.intent, region, code), need)
             for region, block in self.lock.regions.items()
-            for code, quota in block.quotas.items()
+            if region in self.intent.regions
+            for code, need in quota_needs(block, self.intent, region).items()
         )
 
     @property
@@ -72,8 +88,9 @@ class SpendReport:
         budgets = self.intent.guardrails.budgets
         after, before = (per_month(side.max or 0.0) for side in (self.change.after_usd_h, self.change.before_usd_h))
         found = []
-        if budgets.total is not None and after > budgets.total >= before:
-            found.append(f"crosses the budget of {usd(budgets.total)}/month")
+        if budgets.total is not None and after > budgets.total:
+            is_new = before <= budgets.total and not self.is_total
+            found.append(f"{'crosses' if is_new else 'is over'} the budget of {usd(budgets.total)}/month")
         if budgets.increase is not None and before and after > before * (1 + budgets.increase):
             found.append(f"rises by {after / before - 1:.0%}, more than {budgets.increase:.0%}")
         if budgets.gpus is not None and self.change.gpus_after > budgets.gpus:
@@ -81,38 +98,48 @@ class SpendReport:
         return tuple(found)
 
     def headline(self) -> str:
-        """Return the answer: nodes, GPUs, money, new total."""
-        delta = self.change.delta_usd_h.expected or 0.0
-        after = per_month(self.change.after_usd_h.expected or 0.0)
+        """Return the answer: nodes, GPUs, money, new total, and how many node pools are not in them."""
+        change = self.change
+        total = f"{usd(per_month(change.after_usd_h.expected or 0.0))}/month"
+        unknown = f" + {len(change.unknown)} node pools unknown" if change.unknown else ""
         if self.is_total:
-            nodes = sum(int(change.line.nodes.min or 0) for change in self.change.lines)
-            hourly = usd(self.change.after_usd_h.expected or 0.0, cents=True)
-            return f"{nodes:,} nodes, {self.change.gpus_after:,} GPUs, {usd(after)}/month ({hourly}/h)"
-        if not self.change.changed:
-            return f"no change, {usd(after)}/month"
-        nodes, gpus = self.change.delta_nodes, self.change.delta_gpus
+            nodes = sum(int(line.line.nodes.min or 0) for line in change.lines)
+            hourly = usd(change.after_usd_h.expected or 0.0, cents=True)
+            return f"{nodes:,} nodes, {change.gpus_after:,} GPUs, {total} ({hourly}/h){unknown}"
+        if not change.changed:
+            return f"no change, {total}{unknown}"
+        delta = change.delta_usd_h.expected or 0.0
         money = f"{usd(per_month(delta), sign=True)}/month ({usd(delta, sign=True, cents=True)}/h)"
-        return f"{nodes:+,} nodes, {gpus:+,} GPUs, {money} → {usd(after)}/month"
+        return f"{change.delta_nodes:+,} nodes, {change.delta_gpus:+,} GPUs, {money} → {total}{unknown}"
 
     def verdicts(self) -> tuple[tuple[str, bool, str], ...]:
         """Return (subject, good, detail) in reading order."""
         short = "; ".join(
             f"{q.region} {q.code} needs {q.peak:,.0f} of {q.granted:,.0f} {q.unit}" for q in self.short_quotas
         )
-        unknown = len(self.change.unknown)
-        return (
-            ("Residency", not self.residency_violations, _count(self.residency_violations)),
-            ("Survival", not self.survival_violations, _count(self.survival_violations)),
-            ("Deployable", not self.short_quotas, short or "within granted quotas"),
-            ("Budget", not self.over_budget, "; ".join(self.over_budget) or "within budget"),
-            (
-                "Priced",
-                not unknown,
-                f"{unknown} node pool{'s' if unknown != 1 else ''} without a price, not in the sums"
-                if unknown
-                else "every node pool",
-            ),
+        residency = _counted({"violation": self.residency_violations, "crashed rule": self.crashes})
+        survival = _counted(
+            {
+                "violation": self.survival_violations,
+                "crashed rule": self.crashes,
+                "case not yet proven": self.not_yet_proven,
+            }
         )
+        unpriced = _counted({"node pool without a price or a count, not in the sums": len(self.change.unknown)})
+        budget = "; ".join(self.over_budget)
+        found = [
+            ("Residency", residency, "holds"),
+            ("Survival", survival, "holds"),
+            ("Deployable", short, "within granted quotas"),
+            ("Budget", budget, "within budget"),
+            ("Priced", unpriced, "every node pool"),
+        ]
+        if self.stale:
+            what = f"made before {', '.join(self.stale)} changed; run 'outlast plan {self.fleet}'"
+            found.insert(0, ("Lock", what, ""))
+        if self.failed_previews:
+            found.insert(0, ("Previews", f"{', '.join(self.failed_previews)} did not pass", ""))
+        return tuple((subject, not bad, bad or good) for subject, bad, good in found)
 
     @property
     def shown(self) -> tuple[LineChange, ...]:
@@ -132,8 +159,10 @@ def _granted(intent: Intent, region: str, code: str) -> float:
     return quota.granted if quota else 0.0
 
 
-def _count(violations: int) -> str:
-    return "holds" if not violations else f"{violations} violation{'s' if violations > 1 else ''}"
+def _counted(counts: Mapping[str, int]) -> str:
+    """Return what there is of each, in words; empty if there is nothing."""
+    parts = [f"{count} × {noun}" if count > 1 else f"1 {noun}" for noun, count in counts.items() if count]
+    return ", ".join(parts)
 
 
 _HALF_A_CENT = 0.005

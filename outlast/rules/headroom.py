@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlast.lock import overfull, undeclared
-from outlast.proof import NOTHING, REPLICA, Judgement, Margin, arithmetic, cure, realises, shortfall
+from outlast.errors import listed
+from outlast.intent import region_stack, routing_stack
+from outlast.lock import overfull, short_quotas, undeclared
+from outlast.proof import NOTHING, REPLICA, Case, Margin, arithmetic, cure, judge, realises, shortfall, unserved
 from outlast.rules.rule import LOCK, Deployment, Rule
 from outlast.rules.violation import Violation
 
@@ -19,41 +21,53 @@ def rule_of(margin: Margin) -> str:
 
 
 def check_survival(deployment: Deployment) -> Iterator[Violation]:
-    """Yield every margin that the deployment would make negative, or lower where it is negative."""
-    if deployment.regions or not deployment.stacks:
-        for region in deployment.regions or (None,):
-            yield from _refused(deployment, deployment.judgement(region))
-    elif f"{deployment.intent.name}.routing" in deployment.stacks:
-        yield from _refused(deployment, deployment.judgement(None))
+    """Yield every negative margin: refused where the deployment lowers it, else reported as not yet proven."""
+    intent = deployment.intent
+    routes = routing_stack(intent.name) in deployment.stacks
+    judged: list[str | None] = [*deployment.regions, *([None] if routes or not deployment.stacks else [])]
+    seen: dict[Case, bool] = {}
+    for region in judged:
+        # Regions that are deployed together with routing go before it.
+        first = deployment.regions if region is None else ()
+        judgement = judge(deployment.lock, intent, deployment.applied, region, first)
+        for margins, refused in ((judgement.refused, True), (judgement.not_yet_proven, False)):
+            for margin in margins:
+                if seen.get(margin.case) or (margin.case in seen and not refused):
+                    continue
+                seen[margin.case] = refused
+                yield _negative(intent.name, margin, refused=refused)
 
 
-def _refused(deployment: Deployment, judgement: Judgement) -> Iterator[Violation]:
-    for margin in judgement.refused:
-        case = margin.case
-        yield Violation(
-            rule=rule_of(margin),
-            urn=LOCK,
-            path=f"regions.{case.region}.pools: {case.pool}, lost {case.lost}",
-            title=shortfall(margin),
-            found=f"{margin.available_tok_s:,.0f} tok/s",
-            allowed=f"at least {margin.need_tok_s:,.0f} tok/s",
-            why="capacity cannot be bought during somebody else's outage; it has to be running before",
-            chain=arithmetic(margin),
-            fix=f"{cure(margin)}: run 'outlast plan {deployment.intent.name}' and commit the lock",
-        )
+def _negative(fleet: str, margin: Margin, *, refused: bool) -> Violation:
+    case = margin.case
+    return Violation(
+        rule=rule_of(margin),
+        urn=LOCK,
+        path=f"pool {case.pool} in {case.region} when losing {case.lost}",
+        title=shortfall(margin) if refused else f"Not yet proven: {shortfall(margin)}",
+        found=f"{margin.available_tok_s:,.0f} tok/s",
+        allowed=f"at least {margin.need_tok_s:,.0f} tok/s",
+        why="capacity cannot be bought during somebody else's outage; it has to be running before",
+        chain=arithmetic(margin),
+        fix=(
+            f"{cure(margin)}: run 'outlast plan {fleet}' and commit the lock"
+            if refused
+            else "deploy the remaining stacks; this deployment does not make it worse"
+        ),
+        refused=refused,
+    )
 
 
 def check_realised(deployment: Deployment) -> Iterator[Violation]:
-    """Yield every resource that is not what the lock says."""
+    """Yield every resource that is not what the lock says; node pools beyond it are reported only."""
     for region in deployment.regions:
         if region not in deployment.lock.regions:
+            yield _unplanned(deployment, region)
             continue
         for mismatch in realises(deployment.view, deployment.lock, region):
-            if mismatch.is_extra:
-                continue
             yield Violation(
                 rule="H-05",
-                urn=mismatch.urn or f"{deployment.intent.name}.{region}",
+                urn=mismatch.urn or region_stack(deployment.intent.name, region),
                 path=f"{mismatch.row}: {mismatch.field}",
                 title=f"{region} {mismatch.row} is not what the lock says: {mismatch.field}",
                 found=mismatch.found,
@@ -61,7 +75,54 @@ def check_realised(deployment: Deployment) -> Iterator[Violation]:
                 why="the lock is what was proven to survive; other resources prove nothing",
                 fix="declare it from the lock, as the stack does; to change it, change intent and plan again",
                 decided=not mismatch.is_undecidable,
+                refused=not mismatch.is_extra,
             )
+
+
+def _unplanned(deployment: Deployment, region: str) -> Violation:
+    return Violation(
+        rule="H-05",
+        urn=region_stack(deployment.intent.name, region),
+        path=f"regions.{region}",
+        title=f"The lock has no block for {region}",
+        found="no block",
+        allowed="a region of the lock",
+        why="the lock is what was proven to survive; other resources prove nothing",
+        fix=f"run 'outlast plan {deployment.intent.name}' and commit the lock",
+    )
+
+
+def check_served(deployment: Deployment) -> Iterator[Violation]:
+    """Yield every home that routing would send to no region that serves."""
+    if routing_stack(deployment.intent.name) not in deployment.stacks:
+        return
+    for home in unserved(deployment.lock, deployment.intent):
+        yield Violation(
+            rule="H-17",
+            urn=LOCK,
+            path=f"homes.{home.residency}.{home.origin}.{home.region}",
+            title=f"Class '{home.residency}' from '{home.origin}' would be served nowhere",
+            found=f"{home.region} does not serve, nor does any of {listed(home.survivors)}",
+            allowed="a home that serves, or a survivor that does",
+            why="a class without a region that serves it has no DNS records at all",
+            fix=f"set one of them to serving in {deployment.intent.name}/operations.yaml",
+        )
+
+
+def check_quotas(deployment: Deployment) -> Iterator[Violation]:
+    """Yield every quota that the lock exceeds; only reported for a deployment, which may be the cure."""
+    for short in short_quotas(deployment.lock, deployment.intent):
+        yield Violation(
+            rule="H-09",
+            urn=LOCK,
+            path=f"regions.{short.region}.quotas.{short.code}",
+            title=f"{short.region} needs more of quota {short.code} than is granted",
+            found=f"{short.need:,.0f} {short.unit}",
+            allowed=f"{short.granted:,.0f} {short.unit}",
+            why="a plan beyond the quota is no plan: the cloud refuses its nodes when they are needed",
+            fix="ask for more and put the grant into capacity.yaml, or lower the demand and plan again",
+            refused=not deployment.stacks,
+        )
 
 
 def check_declared(deployment: Deployment) -> Iterator[Violation]:
@@ -141,6 +202,28 @@ RULES = (
         fix="plan again and commit the lock",
         is_local=False,
         check=check_replicas_fit,
+    ),
+    Rule(
+        id="H-09",
+        title="Granted quotas cover the lock",
+        severity="critical",
+        why="a plan beyond the quota is no plan",
+        checks="maximum nodes of every node pool, overlapping generations included, against capacity.yaml",
+        misses="quotas that were changed in the cloud and not in capacity.yaml",
+        fix="ask for more, or lower the demand and plan again",
+        is_local=False,
+        check=check_quotas,
+    ),
+    Rule(
+        id="H-17",
+        title="Routing sends every class to a region that serves",
+        severity="critical",
+        why="a class without a region that serves it has no DNS records at all",
+        checks="homes and shares of the lock against the serving regions of operations.yaml",
+        misses="how much a drained region's neighbours can carry beyond the loss they are planned for",
+        fix="set a region to serving",
+        is_local=False,
+        check=check_served,
     ),
     Rule(
         id="H-08",

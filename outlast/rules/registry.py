@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outlast.rules import headroom, residency
+from outlast.rules import headroom, placement, residency
 from outlast.rules.rule import Rule
 
-RULES: tuple[Rule, ...] = (*residency.RULES, *headroom.RULES)
+RULES: tuple[Rule, ...] = (*residency.RULES, *placement.RULES, *headroom.RULES)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from outlast.errors import listed
+from outlast.errors import did_you_mean, listed
+from outlast.intent import region_stack
 from outlast.proof import misplaced
 from outlast.rules.rule import LOCK, Deployment, Rule
 from outlast.rules.violation import Violation
-from outlast.view import UNKNOWN, Location, Resource, Value
+from outlast.view import UNKNOWN, Location, Place, Resource, Value
 
 DATA_ROLES = frozenset({"store", "registry", "key", "log"})
 """Catalogue roles of what keeps data, or opens it."""
@@ -19,25 +20,46 @@ def check_listed(deployment: Deployment) -> Iterator[Violation]:
     """Yield every resource whose type is not in the catalogue, or hides its place."""
     for resource in deployment.view.cloud_resources:
         row = deployment.view.row(resource)
-        if row is None or row.kind == "opaque":
-            yield Violation(
-                rule="R-00",
-                urn=resource.urn,
-                path="type",
+        if row is None:
+            yield _untyped(
+                resource,
                 title=f"Resource type {resource.type} is not in the catalogue",
-                found=resource.type,
                 allowed="a type with a row in facts/catalogue.csv",
                 why="where a resource of an unlisted type keeps data is not known, so it cannot be allowed",
                 fix=f"add a row for {resource.type} to config/facts/catalogue.csv: kind, role, inputs that say where",
-                decided=False,
             )
+        elif row.kind == "opaque":
+            yield _untyped(
+                resource,
+                title=f"Resource type {resource.type} hides its place",
+                allowed="a type whose inputs say where it lies, or a place declared for this resource in extensions",
+                why="the catalogue lists the type as opaque: no input of it says where it keeps data",
+                fix=f"declare the place, owner and reason of '{resource.name}' in extensions.csv",
+            )
+
+
+def _untyped(resource: Resource, *, title: str, allowed: str, why: str, fix: str) -> Violation:
+    return Violation(
+        rule="R-00",
+        urn=resource.urn,
+        path="type",
+        title=title,
+        found=resource.type,
+        allowed=allowed,
+        why=why,
+        fix=fix,
+        decided=False,
+    )
 
 
 def check_decided(deployment: Deployment) -> Iterator[Violation]:
     """Yield every located resource whose place cannot be decided."""
     for resource in deployment.view.cloud_resources:
+        row = deployment.view.row(resource)
+        if row is None or row.kind == "opaque":
+            continue
         location = deployment.view.location(resource)
-        if deployment.view.row(resource) is not None and not location.is_decided:
+        if not location.is_decided:
             yield Violation(
                 rule="R-27",
                 urn=resource.urn,
@@ -53,7 +75,7 @@ def check_decided(deployment: Deployment) -> Iterator[Violation]:
 
 def check_in_own_region(deployment: Deployment) -> Iterator[Violation]:
     """Yield every resource of a region stack that lies outside that region."""
-    regions = {f"{deployment.intent.name}.{name}": name for name in deployment.intent.regions}
+    regions = {region_stack(deployment.intent.name, name): name for name in deployment.intent.regions}
     for resource, location in _located(deployment):
         region = regions.get(resource.stack)
         if region is None:
@@ -84,30 +106,42 @@ def check_stores(deployment: Deployment) -> Iterator[Violation]:
         row = deployment.view.row(resource)
         if row is None or row.role not in DATA_ROLES:
             continue
-        labels = deployment.view.labels(resource)
-        claim = _jurisdiction_claim(deployment, resource, labels)
+        claim = _jurisdiction_claim(deployment, resource)
         if claim is None or claim is UNKNOWN:
-            yield _unlabelled(resource)
+            yield _unlabelled(resource, claim)
             continue
         for place in location.places:
             actual = deployment.intent.facts.jurisdiction_of(place.cloud, place.provider_region)
             if str(claim).upper() != actual:
-                allowed = deployment.intent.jurisdictions.get(str(claim).upper(), ())
-                names = listed(
-                    f"{deployment.intent.regions[r].cloud} {deployment.intent.regions[r].provider_region}"
-                    for r in allowed
-                )
-                yield Violation(
-                    rule="R-01",
-                    urn=resource.urn,
-                    path=location.path,
-                    title=f"{row.role} '{resource.name}' of jurisdiction {str(claim).upper()} lies in {actual}",
-                    found=str(place),
-                    allowed=names,
-                    why=f"{_LAW}; {place.provider_region} is under the law of {actual}",
-                    chain=f"label outlast-jurisdiction={claim} -> {place.provider_region} -> {actual}",
-                    fix=f"place it in one of: {names}",
-                )
+                yield _displaced(deployment, resource, row.role, str(claim), location.path, place)
+
+
+def _displaced(deployment: Deployment, resource: Resource, role: str, claim: str, path: str, place: Place) -> Violation:
+    intent, law = deployment.intent, claim.upper()
+    actual = intent.facts.jurisdiction_of(place.cloud, place.provider_region)
+    known = sorted({row.jurisdiction for row in intent.facts.provider_regions.values()})
+    ours = [intent.regions[region] for region in intent.jurisdictions.get(law, ())]
+    names = listed(f"{row.cloud} {row.provider_region}" for row in ours)
+    if law not in known:
+        allowed = listed(known, len(known))
+        meant = did_you_mean(law, known)
+        fix = f"correct the label: '{claim}' is no jurisdiction" + (f". {meant}?" if meant else "")
+    elif not ours:
+        allowed = listed(intent.jurisdictions)
+        fix = f"correct the label: the fleet has no region of jurisdiction {law}"
+    else:
+        allowed, fix = names, f"place it in one of: {names}"
+    return Violation(
+        rule="R-01",
+        urn=resource.urn,
+        path=path,
+        title=f"{role} '{resource.name}' of jurisdiction {law} lies in {actual}",
+        found=str(place),
+        allowed=allowed,
+        why=f"{_LAW}; {place.provider_region} is under the law of {actual}",
+        chain=f"label outlast-jurisdiction={claim} -> {place.provider_region} -> {actual}",
+        fix=fix,
+    )
 
 
 def check_homes_and_shares(deployment: Deployment) -> Iterator[Violation]:
@@ -134,21 +168,23 @@ def _located(deployment: Deployment) -> Iterator[tuple[Resource, Location]]:
             yield resource, location
 
 
-def _jurisdiction_claim(deployment: Deployment, resource: Resource, labels: Mapping[str, Value]) -> Value:
+def _jurisdiction_claim(deployment: Deployment, resource: Resource) -> Value:
     """Return the label; inside a region stack the region's jurisdiction stands for a missing one."""
-    if labels.get("jurisdiction") is not None:
-        return labels["jurisdiction"]
-    region = resource.stack.removeprefix(f"{deployment.intent.name}.")
-    return deployment.intent.jurisdiction(region) if region in deployment.intent.regions else None
+    claim = deployment.view.label(resource, "jurisdiction")
+    if claim is not None:
+        return claim
+    intent = deployment.intent
+    owner = next((region for region in intent.regions if region_stack(intent.name, region) == resource.stack), None)
+    return intent.jurisdiction(owner) if owner else None
 
 
-def _unlabelled(resource: Resource) -> Violation:
+def _unlabelled(resource: Resource, claim: Value) -> Violation:
     return Violation(
         rule="R-36",
         urn=resource.urn,
         path="outlast-jurisdiction",
         title=f"{resource.type} '{resource.name}' does not say which jurisdiction its data belongs to",
-        found="no label outlast-jurisdiction",
+        found="labels that are not known before the deployment" if claim is UNKNOWN else "no such label",
         allowed="a jurisdiction of facts/provider_regions.csv",
         why="data without a class is treated as the strictest class, which may be nowhere by default",
         fix="label it with names.labels(...), as the components do",
@@ -159,12 +195,12 @@ def _unlabelled(resource: Resource) -> Violation:
 RULES = (
     Rule(
         id="R-00",
-        title="Every resource type is in the catalogue",
+        title="Every resource type is in the catalogue and says where it lies",
         severity="critical",
         why="where an unlisted type keeps data is not known",
-        checks="the type token of every resource and provider",
+        checks="the type token of every resource and provider; types that hide their place",
         misses="resources that controllers create outside the engine",
-        fix="add a row to config/facts/catalogue.csv",
+        fix="add a row to config/facts/catalogue.csv, or declare the place in extensions.csv",
         is_local=True,
         check=check_listed,
     ),
@@ -196,7 +232,7 @@ RULES = (
         severity="critical",
         why="an unknown place could be anywhere",
         checks="the place paths of the catalogue, through references and providers",
-        misses="nothing that the catalogue lists",
+        misses="types that are not listed or hide their place: R-00 refuses those",
         fix="use literal regions",
         is_local=False,
         check=check_decided,

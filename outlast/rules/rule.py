@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from outlast.intent import Intent
+from outlast.intent import Intent, region_stack
 from outlast.lock import AppliedFile, Lock
-from outlast.proof import Judgement, judge
 from outlast.rules.violation import Severity, Violation
-from outlast.view import Resource, View, stack_of
+from outlast.view import View, stack_of
 
 LOCK = "plan.lock.yaml"
 """Where a violation of the lock itself is, instead of a URN."""
@@ -36,15 +35,7 @@ class Deployment:
     @cached_property
     def regions(self) -> tuple[str, ...]:
         """Our regions whose stacks are in the view."""
-        return tuple(region for region in self.intent.regions if f"{self.intent.name}.{region}" in self.stacks)
-
-    def judgement(self, region: str | None) -> Judgement:
-        """Return what deploying a stack does to survival; ``None`` is the routing stack or the lock as a whole."""
-        return judge(self.lock, self.intent, self.applied, region)
-
-    def of(self, resource: Resource) -> Deployment:
-        """Return this deployment with one resource only."""
-        return replace(self, view=View((resource,), self.view.facts))
+        return tuple(region for region in self.intent.regions if region_stack(self.intent.name, region) in self.stacks)
 
 
 Check = Callable[[Deployment], Iterable[Violation]]

@@ -28,26 +28,34 @@ class Violation:
     decided: bool = True
     """False: a value the rule needs is not known; refused all the same."""
     waivable: bool = False
+    refused: bool = True
+    """False: reported only, because the deployment neither caused it nor makes it worse."""
 
     def message(self) -> str:
-        """Return the words a user reads; the last line is for machines."""
+        """Return the words a user reads, and a last line for machines, which find no other field in a policy event."""
+        return f"{self.text()}\n{self.machine_line()}"
+
+    def text(self) -> str:
+        """Return the words a user reads."""
         lines = [
             f"[{self.rule}] {self.title}",
             f" where   {self.urn}",
-            f"         {self.path} = {self.found}",
+            f"         {self.path}: got {self.found}; allowed {self.allowed}",
             f" why     {self.why}",
         ]
         if self.chain:
             lines.append(f" chain   {self.chain}")
-        lines += [
-            f" fix     {self.fix}",
-            f" waive   {'entry in waivers.yaml, at most 30 days' if self.waivable else 'not waivable'}",
-            (
-                f" rule={self.rule} severity={self.severity} urn={_word(self.urn)} path={_word(self.path)} "
-                f"found={_word(self.found)} allowed={_word(self.allowed)} decided={'yes' if self.decided else 'no'}"
-            ),
-        ]
+        lines.append(f" fix     {self.fix}")
+        if self.waivable:
+            lines.append(" waive   entry in waivers.yaml, at most 30 days")
         return "\n".join(lines)
+
+    def machine_line(self) -> str:
+        """Return key=value pairs without blanks in any value."""
+        return (
+            f" rule={self.rule} severity={self.severity} urn={_word(self.urn)} path={_word(self.path)} "
+            f"found={_word(self.found)} allowed={_word(self.allowed)} decided={'yes' if self.decided else 'no'}"
+        )
 
 
 def _word(text: str) -> str:

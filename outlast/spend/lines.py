@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from outlast.intent import Intent
+from outlast.intent import Intent, region_stack
 from outlast.lock import Lock
 from outlast.spend.rates import Rate, rate
 from outlast.view import UNKNOWN, NodePool, Value, View, name_of, stack_of
@@ -95,10 +95,11 @@ def lines_of_view(view: View, intent: Intent) -> tuple[NodeLine, ...]:
 
 
 def _lines(node_pools: Iterable[NodePool], intent: Intent) -> Iterator[NodeLine]:
+    regions = {region_stack(intent.name, region): region for region in intent.regions}
     for pool in node_pools:
-        region = stack_of(pool.urn).removeprefix(f"{intent.name}.")
+        region = regions.get(stack_of(pool.urn))
         machine = intent.facts.machine_types.get((pool.cloud, str(pool.machine_type)))
-        if region not in intent.regions or (machine is None and pool.key is None):
+        if region is None or (machine is None and pool.key is None):
             continue
         capacity = str(pool.capacity)
         yield NodeLine(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from outlast.facts import LIST_BASIS
 from outlast.intent import Intent
 
-_LIST_BASIS = {"on_demand": "on_demand", "reserved": "on_demand", "spot": "spot"}
-"""Capacity type -> basis of its list price; a reservation is billed at the on-demand price."""
 _NOT_SOLD = "list_only_not_sold_on_demand"
 
 
@@ -27,7 +26,7 @@ class Rate:
 def rate(intent: Intent, region: str, machine_type: str, capacity: str) -> Rate:
     """Return the price of a node in one of our regions, less the discount that applies."""
     row = intent.regions[region]
-    basis = _LIST_BASIS.get(capacity)
+    basis = LIST_BASIS.get(capacity)
     if basis is None:
         return Rate(None, "unknown", unknown=f"capacity type is {capacity}")
     price = intent.facts.prices.get((row.cloud, row.provider_region, machine_type, basis))

@@ -6,7 +6,19 @@ costs (spend), and never an output of a resource.
 
 from outlast.view.places import Location, Place
 from outlast.view.readers import after_preview, before_preview, from_export
-from outlast.view.resource import UNKNOWN, Resource, Unknown, Value, name_of, normalise, stack_of, type_of, value_at
+from outlast.view.resource import (
+    UNKNOWN,
+    Resource,
+    Unknown,
+    Value,
+    name_of,
+    named_provider,
+    normalise,
+    provider_of,
+    stack_of,
+    type_of,
+    value_at,
+)
 from outlast.view.view import NodePool, Record, View, Workload, is_built_in, view_of
 
 __all__ = [
@@ -25,7 +37,9 @@ __all__ = [
     "from_export",
     "is_built_in",
     "name_of",
+    "named_provider",
     "normalise",
+    "provider_of",
     "stack_of",
     "type_of",
     "value_at",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from outlast.view.resource import UNKNOWN, Resource, Value
 from outlast.view.view import Index, NodePool, Record
 
@@ -12,12 +10,9 @@ CLOUD = "aws"
 _CAPACITY = {"ON_DEMAND": "on_demand", "SPOT": "spot", "CAPACITY_BLOCK": "reserved", None: "on_demand"}
 
 
-def labels(resource: Resource) -> Value:
-    """Return the tags of a resource, over the provider's default tags."""
-    defaults = resource.provider_inputs.get("defaultTags")
-    base = defaults.get("tags") if isinstance(defaults, Mapping) else None
-    own = resource.inputs.get("tags")
-    return {**(base if isinstance(base, Mapping) else {}), **(own if isinstance(own, Mapping) else {})}
+def labels(resource: Resource) -> tuple[Value, ...]:
+    """Return the tags of a resource, then the provider's default tags."""
+    return resource.get("tags"), resource.provider_get("defaultTags.tags")
 
 
 def node_pool(resource: Resource, index: Index) -> NodePool | None:

@@ -12,24 +12,25 @@ CLOUD = "kubernetes"
 _LABEL = "outlast-node-pool"
 
 
-def labels(resource: Resource) -> Value:
+def labels(resource: Resource) -> tuple[Value, ...]:
     """Return an object's labels."""
-    return resource.get("metadata.labels")
+    return (resource.get("metadata.labels"),)
 
 
 def workload(resource: Resource, index: Index) -> Workload | None:  # noqa: ARG001  (one signature for all readers)
-    """Return a Deployment that carries a pool's label."""
+    """Return a Deployment that carries a pool's label or asks for devices."""
     if resource.type != "kubernetes:apps/v1:Deployment":
         return None
     pool = resource.get("metadata.labels.outlast-pool")
-    if pool is None:
-        return None
     spec = resource.get("spec.template.spec")
+    gpus = _gpus(spec)
+    if pool is None and gpus in (None, 0):
+        return None
     return Workload(
         urn=resource.urn,
         pool=pool,
         replicas=resource.get("spec.replicas"),
-        gpus=_gpus(spec),
+        gpus=gpus,
         node_pools=_node_pools(spec),
     )
 

@@ -3,18 +3,24 @@
 A place path is a dotted input, ``@provider.<input>`` for the provider's, ``@<input>`` for the place of what the input
 refers to, or ``@cluster`` for the cluster that the provider talks to. The first path that says anything
 decides. What is not known, or is no place in facts, is undecided; it is never taken to be outside a jurisdiction.
+A name is only a claim: a provider talks to a cluster if its kubeconfig comes from that cluster, and a reference in
+plain words must agree with what it was made from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from outlast.errors import listed
 from outlast.facts import Facts
-from outlast.view.resource import UNKNOWN, Resource, Value, value_at
+from outlast.view.resource import UNKNOWN, Resource, Value
 
 CLUSTER_ROLE = "cluster"
+_WRITTEN = re.compile(r"(?:^|/)locations/([^/]+)")
+"""How a full name says its place."""
 _DEPTH = 4
 """References followed from one resource; deeper ones are undecided, and a circle ends."""
 
@@ -74,7 +80,7 @@ class Locator:
         if path == "@cluster":
             return self._cluster(resource, depth)
         if path.startswith("@provider."):
-            return self._parse(resource, path, value_at(resource.provider_inputs, path.removeprefix("@provider.")))
+            return self._parse(resource, path, resource.provider_get(path.removeprefix("@provider.")))
         if path.startswith("@"):
             return self._referenced(resource, path, depth)
         return self._parse(resource, path, resource.get(path))
@@ -110,26 +116,40 @@ class Locator:
 
     def _referenced(self, resource: Resource, path: str, depth: int) -> Location | None:
         prop = path.removeprefix("@")
+        value = resource.get(prop)
         urns = resource.property_dependencies.get(prop.split(".")[0], ())
         targets = [self.index[urn] for urn in urns if urn in self.index]
+        written = _WRITTEN.search(value) if isinstance(value, str) else None
+        literal = self._parse(resource, path, written.group(1)) if written else None
+        if not targets:
+            unknown = Location(undecided=f"{prop} refers to nothing whose place is known here", path=path)
+            return literal or (None if value is None else unknown)
         located = [self.locate(target, depth + 1) for target in targets] if depth < _DEPTH else []
-        places = {place for found in located for place in found.places}
-        if places and all(found.is_decided for found in located):
-            return Location(places=tuple(sorted(places)), path=path)
-        if resource.get(prop) is None and not targets:
-            return None
-        return Location(undecided=f"{prop} refers to nothing whose place is known here", path=path)
+        places = tuple(sorted({place for found in located for place in found.places}))
+        if not places or not all(found.is_decided for found in located):
+            return Location(undecided=f"{prop} refers to something whose place is not known here", path=path)
+        if literal and literal.places != places:
+            why = f"{prop} = '{value}' was made from what lies in {listed(map(str, places))}"
+            return Location(undecided=why, path=path)
+        return Location(places=places, path=path)
 
     def _cluster(self, resource: Resource, depth: int) -> Location:
-        name = resource.provider_inputs.get("clusterIdentifier") or resource.inputs.get("clusterIdentifier")
-        for cluster in self._clusters():
-            is_it = isinstance(name, str) and cluster.inputs.get("name") == name and cluster.stack == resource.stack
-            if is_it and depth < _DEPTH:
-                return self.locate(cluster, depth + 1)
-        return Location(undecided=f"no cluster named '{name}' among the stack's resources", path="clusterIdentifier")
+        served = resource if resource.type.startswith("pulumi:providers:") else self.index.get(resource.provider)
+        if served is None:
+            return Location(undecided="no declared provider says which cluster it lies in", path="provider")
+        name = served.inputs.get("clusterIdentifier")
+        sources = served.property_dependencies.get("kubeconfig", ())
+        clusters = [self.index[urn] for urn in sources if urn in self.index and self._is_cluster(self.index[urn])]
+        if len(clusters) != 1 or clusters[0].stack != resource.stack or depth >= _DEPTH:
+            why = f"the kubeconfig of provider '{served.name}' comes from no single cluster of the stack"
+            return Location(undecided=why, path="kubeconfig")
+        (cluster,) = clusters
+        if not isinstance(name, str) or cluster.inputs.get("name") != name:
+            found = cluster.inputs.get("name")
+            why = f"provider '{served.name}' is of cluster '{name}', its kubeconfig comes from '{found}'"
+            return Location(undecided=why, path="clusterIdentifier")
+        return self.locate(cluster, depth + 1)
 
-    def _clusters(self) -> Iterator[Resource]:
-        for resource in self.index.values():
-            row = self.facts.catalogue.get(resource.type)
-            if row is not None and row.role == CLUSTER_ROLE:
-                yield resource
+    def _is_cluster(self, resource: Resource) -> bool:
+        row = self.facts.catalogue.get(resource.type)
+        return row is not None and row.role == CLUSTER_ROLE

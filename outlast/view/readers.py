@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from outlast.view.resource import Resource, Value, name_of, normalise
+from outlast.view.resource import Resource, Value, name_of, normalise, provider_of
 
 GONE = frozenset({"delete", "delete-replaced", "read-discard", "discard-replaced", "remove-pending-replace"})
 """Operations after which a resource no longer exists."""
@@ -47,14 +47,15 @@ def _records(states: Iterable[Mapping[str, Any]]) -> tuple[Resource, ...]:
 
 
 def _record(state: Mapping[str, Any], providers: Mapping[str, Mapping[str, Value]]) -> Resource:
-    provider = str(state.get("provider") or "").rsplit("::", 1)[0]
+    reference = str(state.get("provider") or "")
     return Resource(
         urn=state["urn"],
         type=state["type"],
         name=name_of(state["urn"]),
         inputs=_mapping(state.get("inputs")),
         parent=_parent(state.get("parent")),
-        provider_inputs=providers.get(provider, {}),
+        provider=provider_of(reference),
+        provider_inputs=providers.get(reference.rsplit("::", 1)[0], {}),
         dependencies=tuple(sorted(state.get("dependencies") or ())),
         property_dependencies={
             key: tuple(sorted(urns)) for key, urns in (state.get("propertyDependencies") or {}).items() if urns

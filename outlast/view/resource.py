@@ -6,6 +6,7 @@ must give equal views, so a record holds nothing that one of them cannot know.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -57,6 +58,8 @@ class Resource:
     inputs: Mapping[str, Value]
     parent: str = ""
     """URN of the parent, empty for the stack."""
+    provider: str = ""
+    """URN of the provider resource that serves it; empty for a default provider, or none."""
     provider_inputs: Mapping[str, Value] = field(default_factory=dict)
     """Inputs of the provider resource that serves it."""
     dependencies: tuple[str, ...] = ()
@@ -80,6 +83,33 @@ class Resource:
     def get(self, path: str) -> Value:
         """Return the input at a dotted path such as ``scalingConfig.minSize`` or ``zones.0``; None if absent."""
         return value_at(self.inputs, path)
+
+    def provider_get(self, path: str) -> Value:
+        """Return the provider's input at a dotted path; None if absent."""
+        head, _, rest = path.partition(".")
+        found = _decoded(self.provider_inputs.get(head))
+        return value_at(found, rest) if rest else found
+
+
+def provider_of(reference: str | None) -> str:
+    """Return the URN of the provider in a reference, ``<urn>::<id>``; empty for a default provider, or none."""
+    return named_provider(reference.rsplit("::", 1)[0]) if reference else ""
+
+
+def named_provider(urn: str) -> str:
+    """Return a provider's URN, or nothing for a default provider, which no program declares."""
+    name = name_of(urn)
+    return "" if name == "default" or name.startswith("default_") else urn
+
+
+def _decoded(value: Value) -> Value:
+    """Return a provider's input with its parts: SDKs hand over its mappings and lists as JSON."""
+    if not isinstance(value, str) or not value.startswith(("{", "[")):
+        return value
+    try:
+        return normalise(json.loads(value))
+    except ValueError:
+        return UNKNOWN
 
 
 def stack_of(urn: str) -> str:

@@ -11,11 +11,12 @@ from types import ModuleType
 
 from outlast.facts import CatalogueRow, Facts
 from outlast.view.places import Location, Locator
-from outlast.view.resource import Resource, Value
+from outlast.view.resource import UNKNOWN, Resource, Unknown, Value, value_at
 
 _BUILT_IN = ("outlast:", "pulumi:pulumi:")
 """Prefixes of types that are no cloud resource: our components, stacks and references to stacks."""
 PROVIDER = "pulumi:providers:"
+_LABEL = "outlast-"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +42,11 @@ class NodePool:
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """A Deployment of serving replicas."""
+    """A Deployment that serves, or asks for devices."""
 
     urn: str
     pool: Value
-    """Label ``outlast-pool``: the pool of the lock it claims to be."""
+    """Label ``outlast-pool``: the pool of the lock it claims to be; None without the label."""
     replicas: Value
     gpus: Value
     """GPUs a replica asks for."""
@@ -100,12 +101,28 @@ class View:
         """Return where a resource lies, or why that cannot be decided."""
         return self._locator.locate(resource)
 
-    def labels(self, resource: Resource) -> Mapping[str, Value]:
-        """Return the ``outlast-*`` labels of a resource, without that prefix."""
+    def label(self, resource: Resource, key: str) -> Value:
+        """Return the label ``outlast-<key>``; UNKNOWN where labels that are not known yet may hold it."""
+        for labels in self._labels(resource):
+            found = UNKNOWN if labels is UNKNOWN else value_at(labels, f"{_LABEL}{key}")
+            if found is not None:
+                return found
+        return None
+
+    def labels(self, resource: Resource) -> Mapping[str, Value] | Unknown:
+        """Return the ``outlast-*`` labels of a resource, without that prefix; UNKNOWN if any may be missing."""
+        merged: dict[str, Value] = {}
+        for labels in reversed(self._labels(resource)):
+            if labels is UNKNOWN:
+                return UNKNOWN
+            merged.update(labels if isinstance(labels, Mapping) else {})
+        return {key.removeprefix(_LABEL): value for key, value in merged.items() if key.startswith(_LABEL)}
+
+    def _labels(self, resource: Resource) -> tuple[Value, ...]:
+        """Return what a cloud merges into a resource's labels, the first over the next."""
         reader = readers().get(resource.package)
-        found: Value = reader.labels(resource) if reader else None
-        labels = found if isinstance(found, Mapping) else {}
-        return {key.removeprefix("outlast-"): value for key, value in labels.items() if key.startswith("outlast-")}
+        found: tuple[Value, ...] = reader.labels(resource) if reader else ()
+        return found
 
     @cached_property
     def node_pools(self) -> tuple[NodePool, ...]:
@@ -114,7 +131,7 @@ class View:
 
     @cached_property
     def workloads(self) -> tuple[Workload, ...]:
-        """Deployments that carry a pool's label."""
+        """Deployments that carry a pool's label or ask for devices."""
         return tuple(self._read("workload"))
 
     @cached_property

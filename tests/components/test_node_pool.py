@@ -4,9 +4,9 @@ from functools import cache
 
 import pytest
 
+from outlast.intent.stacks import parse
 from outlast.lock import read_lock
 from outlast.view import NodePool, view_of
-from stacks.names import parse
 from stacks.run import declare
 from tests.builders import CONFIG, demo_intent, facts
 from tests.recording import record

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from outlast.facts import load_facts
 from outlast.intent import load_intent
-from outlast.lock import read_lock
+from outlast.intent.stacks import parse
+from outlast.lock import Lock, read_lock
 from outlast.proof import realises
-from outlast.view import Resource, View, after_preview, from_export, normalise, view_of
-from stacks.names import parse
+from outlast.view import Resource, View, after_preview, from_export, is_built_in, normalise, view_of
+from outlast.view.resource import unknown_paths
 from stacks.run import declare as declare_stack
 from tests.engine.simulation import FLEET, REPO, STACKS, Simulation
 from tests.recording import declare
@@ -52,31 +54,49 @@ def test_states_say_that_the_clouds_are_simulated(pristine: Simulation) -> None:
 
 @pytest.mark.parametrize("part", ["us-east", "eu-west"])
 def test_all_readers_give_the_same_view(deployed: Simulation, part: str, tmp_path) -> None:
-    stack = f"{FLEET}.{part}"
-    facts = load_facts(deployed.config)
-    seen = tmp_path / "pack.json"
-    preview = deployed.pulumi(
+    exports = _document(deployed.pulumi("stack", "output", "--json", "--stack", f"{FLEET}.global").output)
+    views = _previewed(deployed, part, tmp_path / "pack.json", {f"{FLEET}.global": exports}, preview=False)
+    export = deployed.pulumi("stack", "export", "--stack", f"{FLEET}.{part}")
+    views["export"] = view_of(from_export(_document(export.output)), views["pack"].facts)
+    _check_equal(views, read_lock(deployed.fleet), part)
+
+
+@pytest.mark.parametrize("part", ["us-east", "eu-west"])
+def test_all_readers_give_the_same_view_before_anything_is_deployed(empty: Simulation, part: str, tmp_path) -> None:
+    for stack in ("global", part):
+        empty.pulumi("stack", "init", f"{FLEET}.{stack}")
+    views = _previewed(empty, part, tmp_path / "pack.json", {}, preview=True)
+    unknown = {reader: _unknown(view) for reader, view in views.items()}
+    assert any("kubeconfig" in paths for paths in unknown["preview"].values()), "nothing was unknown"
+    assert unknown["pack"] == unknown["preview"]
+    assert unknown["recorder"] == unknown["preview"]
+    _check_equal(views, read_lock(empty.fleet), part)
+
+
+def _previewed(simulation: Simulation, part: str, seen: Path, exports: dict, *, preview: bool) -> dict[str, View]:
+    """Preview a region once, with a pack that writes what it sees, and declare it against the recorder."""
+    stack, facts = f"{FLEET}.{part}", load_facts(simulation.config)
+    ran = simulation.pulumi(
         "preview", "--json", "--show-sames", "--stack", stack, "--policy-pack", str(REPO / "tests/engine/reading_pack"),
         variables={"OUTLAST_SEEN": str(seen)},
     )  # fmt: skip
-    export = deployed.pulumi("stack", "export", "--stack", stack)
-    intent = load_intent(deployed.config, FLEET, facts)
-    lock = read_lock(deployed.fleet)
-    exports = {
-        f"{FLEET}.global": _document(deployed.pulumi("stack", "output", "--json", "--stack", f"{FLEET}.global").output)
-    }
-    recorded = declare(lambda: declare_stack(parse(stack), intent, lock), preview=False, stack=stack, stacks=exports)
-    views = {
-        "preview": view_of(after_preview(_document(preview.output)), facts),
-        "export": view_of(from_export(_document(export.output)), facts),
+    assert ran.code == 0, ran.output
+    intent, lock = load_intent(simulation.config, FLEET, facts), read_lock(simulation.fleet)
+    recorded = declare(lambda: declare_stack(parse(stack), intent, lock), preview=preview, stack=stack, stacks=exports)
+    return {
+        "preview": view_of(after_preview(_document(ran.output)), facts),
         "pack": view_of(map(_resource, json.loads(seen.read_text())), facts),
         "recorder": view_of(recorded, facts),
     }
+
+
+def _check_equal(views: dict[str, View], lock: Lock, part: str) -> None:
     first = _comparable(views["preview"])
     assert first["node_pools"]
     assert first["workloads"]
     for reader, view in views.items():
         assert _comparable(view) == first, reader
+        assert [view.location(row).undecided for row in view.cloud_resources if not view.location(row).is_decided] == []
         assert realises(view, lock, part) == (), reader
 
 
@@ -87,16 +107,34 @@ def _resource(entry: dict) -> Resource:
 
 def _comparable(view: View) -> dict[str, object]:
     """What rules and spend read of a view."""
-    cloud = [resource for resource in view.cloud_resources if resource.type != "pulumi:providers:pulumi"]
+    cloud = _cloud(view)
     return {
         "types": sorted((resource.urn, resource.type) for resource in cloud),
         "places": {resource.urn: view.location(resource) for resource in cloud},
-        "labels": {resource.urn: dict(view.labels(resource)) for resource in cloud},
+        "labels": {resource.urn: view.labels(resource) for resource in cloud},
+        "providers": {resource.urn: resource.provider for resource in cloud},
+        "made from": {resource.urn: _sources(view, resource) for resource in cloud},
         "protected": {resource.urn for resource in cloud if resource.protect},
         "node_pools": view.node_pools,
         "workloads": view.workloads,
         "records": view.records,
     }
+
+
+def _cloud(view: View) -> list[Resource]:
+    """Resources but the provider of references to stacks, which only the engine declares."""
+    return [resource for resource in view.cloud_resources if resource.type != "pulumi:providers:pulumi"]
+
+
+def _sources(view: View, resource: Resource) -> dict[str, list[str]]:
+    """Input -> resources it was computed from; references to other stacks are no resources to a policy."""
+    known = {urn for urn, found in view.index.items() if not is_built_in(found.type)}
+    sources = {key: sorted(known & set(urns)) for key, urns in resource.property_dependencies.items()}
+    return {key: urns for key, urns in sources.items() if urns}
+
+
+def _unknown(view: View) -> dict[str, set[str]]:
+    return {resource.urn: set(unknown_paths(resource.inputs)) for resource in _cloud(view)}
 
 
 def _document(text: str) -> dict:

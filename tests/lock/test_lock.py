@@ -21,7 +21,7 @@ from outlast.lock import (
     read_lock,
     write_applied,
 )
-from outlast.lock.models import Window
+from outlast.lock.models import Window, floor_at
 from tests.builders import CONFIG, make_block, make_intent, make_lock, merged
 
 SHARES = {"us-east": {"eu-north": 100}, "eu-north": {"us-east": 100}}
@@ -115,7 +115,7 @@ def test_the_floor_in_force_is_the_highest():
         {"days": "sat-sun", "from_h": 8, "to_h": 9, "replicas": 4},
     ]
     pool = small_lock(replicas={"floor": 1}, floors=floors).regions["us-east"].pools["chat-h100"]
-    assert [pool.floor_at(hour) for hour in (8, 5 * 24 + 8, 5 * 24 + 9)] == [2, 4, 2]
+    assert [floor_at(pool.replicas, pool.floors, hour) for hour in (8, 5 * 24 + 8, 5 * 24 + 9)] == [2, 4, 2]
 
 
 def test_a_region_stack_writes_down_its_own_counts_only():

@@ -48,21 +48,19 @@ def _eu_bucket(region: str) -> ResourceValidationArgs:
 
 
 def test_a_store_in_its_jurisdiction_passes_and_one_outside_is_refused() -> None:
-    pack = Pack(REPO / "config", None)
+    pack = Pack(REPO, {})
     assert _said(pack.check_resource, _eu_bucket("eu-north-1")) == []
     (message,) = _said(pack.check_resource, _eu_bucket("us-east-1"))
     assert message.startswith("[R-01]")
 
 
 def test_an_unlisted_type_is_refused() -> None:
-    (message,) = _said(
-        Pack(REPO / "config", None).check_resource, _args("aws:new/thing:Thing", {"region": "eu-north-1"})
-    )
+    (message,) = _said(Pack(REPO, {}).check_resource, _args("aws:new/thing:Thing", {"region": "eu-north-1"}))
     assert message.startswith("[R-00]")
 
 
 def test_a_violation_is_reported_once_though_both_policies_see_it() -> None:
-    pack = Pack(REPO / "config", None)
+    pack = Pack(REPO, {})
     bucket = _eu_bucket("us-east-1")
     first = _said(pack.check_resource, bucket)
     second = _said(pack.check_stack, _stack_args(bucket))
@@ -70,14 +68,14 @@ def test_a_violation_is_reported_once_though_both_policies_see_it() -> None:
 
 
 def test_configuration_that_cannot_be_read_refuses_the_stack(tmp_path) -> None:
-    (message,) = _said(Pack(tmp_path, None).check_stack, _stack_args(_eu_bucket("eu-north-1")))
+    (message,) = _said(Pack(tmp_path, {}).check_stack, _stack_args(_eu_bucket("eu-north-1")))
     assert message.startswith("[X-01]")
     assert "nothing can be allowed" in message
 
 
 def test_an_unknown_fleet_refuses_the_stack() -> None:
     bucket = _args(BUCKET, {"region": "eu-north-1"}, stack="other.global")
-    assert _said(Pack(REPO / "config", None).check_stack, _stack_args(bucket))[0].startswith("[X-01]")
+    assert _said(Pack(REPO, {}).check_stack, _stack_args(bucket))[0].startswith("[X-01]")
 
 
 def test_a_rule_that_crashes_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,12 +84,12 @@ def test_a_rule_that_crashes_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
 
     broken = type(RULES[0])(**{**vars(RULES[0]), "check": crash})
     monkeypatch.setattr(pack_module, "LOCAL", (broken,))
-    (message,) = _said(Pack(REPO / "config", None).check_resource, _eu_bucket("eu-north-1"))
+    (message,) = _said(Pack(REPO, {}).check_resource, _eu_bucket("eu-north-1"))
     assert message.startswith("[X-00]")
 
 
 def test_inputs_collected_from_resources_stand_in_for_those_a_stack_policy_does_not_see() -> None:
-    pack = Pack(REPO / "config", None)
+    pack = Pack(REPO, {})
     pack.collect(_eu_bucket("eu-north-1"))
     blind = _args(BUCKET, {})
     assert pack.merged(_stack_args(blind).resources[0]).get("region") == "eu-north-1"

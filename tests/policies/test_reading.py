@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pulumi_policy import PolicyCustomTimeouts, PolicyResourceOptions, ResourceValidationArgs
+import pytest
+from pulumi.runtime.proto import analyzer_pb2
+from pulumi_policy import (
+    PolicyCustomTimeouts,
+    PolicyProviderResource,
+    PolicyResourceOptions,
+    ResourceValidationArgs,
+)
 from pulumi_policy.proxy import UNKNOWN_NUMBER_VALUE, UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from outlast.view import UNKNOWN
@@ -48,3 +55,21 @@ def test_a_child_of_the_stack_has_no_parent() -> None:
     options = PolicyResourceOptions(False, [], False, [], NO_TIMEOUTS, [], stack)
     args = ResourceValidationArgs("t", unknown_checking_proxy({}), URN, "n", options, None, None)
     assert record(args).parent == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "provider"),
+    [("us-east", "urn:pulumi:demo.us-east::outlast::pulumi:providers:aws::us-east"), ("default_7_51_1", "")],
+)
+def test_a_record_names_its_provider_unless_it_is_a_default_one(name, provider) -> None:
+    urn = f"urn:pulumi:demo.us-east::outlast::pulumi:providers:aws::{name}"
+    served = PolicyProviderResource("pulumi:providers:aws", unknown_checking_proxy({"region": "us-east-1"}), urn, name)
+    options = PolicyResourceOptions(False, [], False, [], NO_TIMEOUTS, [], None)
+    found = record(ResourceValidationArgs("t", unknown_checking_proxy({}), URN, "n", options, served, None))
+    assert (found.provider, found.provider_inputs) == (provider, {"region": "us-east-1"})
+
+
+@pytest.mark.parametrize("message", ["AnalyzeRequest", "AnalyzerResource", "AnalyzerResourceOptions"])
+def test_the_engine_tells_a_policy_nothing_of_what_is_deleted_with_what(message) -> None:
+    fields = {field.name.lower() for field in getattr(analyzer_pb2, message).DESCRIPTOR.fields}
+    assert [name for name in fields if "deletedwith" in name.replace("_", "")] == []

@@ -212,3 +212,52 @@ def test_deploying_what_is_deployed_refuses_nothing(region):
     intent = small(9000, 9000)
     lock = lock_of(intent, (2, 2), (1, 1))
     assert refused(judge(lock, intent, deployed(lock, "us-east", "eu-north", "routing"), region)) == set()
+
+
+def test_a_lock_of_another_fleet_has_no_base_to_hide_behind():
+    # applied 6 replicas -> 1: the stacks are those of the intent, whatever the lock calls its fleet
+    intent = small(guardrails=ALONE)
+    shrunk = lock_of(intent, (1, 0)).model_copy(update={"fleet": "other"})
+    found = judge(shrunk, intent, deployed(lock_of(intent, (3, 3)), "us-east", "eu-north"), "us-east")
+    assert ("us-east", "none") in refused(found)
+
+
+def test_a_region_keeps_what_the_homes_in_force_send_it_until_routing_follows():
+    # the lock moves the home of all demand to eu-north; until routing is deployed, DNS still sends it to us-east
+    intent = small(guardrails=ALONE)
+    applied = deployed(lock_of(intent, (3, 3)), "us-east", "eu-north", "routing")
+    moved = lock_of(intent, (1, 0)).model_copy(
+        update={"homes": {"open": {"us-east": {"eu-north": 100}, "eu-north": {"eu-north": 100}}}}
+    )
+    assert ("us-east", "none") in refused(judge(moved, intent, applied, "us-east"))
+
+
+def test_routing_may_not_move_a_home_onto_a_region_that_holds_too_little():
+    intent = small(guardrails=ALONE)
+    here = lock_of(intent, (3, 3), (1, 1))
+    moved = here.model_copy(update={"homes": {"open": {"us-east": {"eu-north": 100}, "eu-north": {"eu-north": 100}}}})
+    found = judge(moved, intent, deployed(here, "us-east", "eu-north", "routing"), None)
+    assert ("eu-north", "none") in refused(found)
+
+
+def test_one_bad_hour_does_not_excuse_another():
+    # hour 0 fails before and after by the same; every other hour falls from 6 replicas to 1
+    intent = make_intent(
+        guardrails=ALONE, demand={"demand": [make_curve("shop", "us-east", *([9000.0] + [600.0] * 23))]}
+    )
+    before = lock_of(intent, (3, 3))
+    found = judge(lock_of(intent, (1, 0)), intent, deployed(before, "us-east", "eu-north"), "us-east")
+    assert ("us-east", "none") in refused(found)
+
+
+def test_regions_of_the_same_change_are_deployed_before_routing():
+    # routing moves all of us-east's failover to a region that the same change raises
+    intent = small(guardrails=REGIONS)
+    low, high = lock_of(intent, (3, 3), (1, 1), SWAP), lock_of(intent, (3, 3), (9, 9), SWAP)
+    applied = deployed(low, "us-east", "eu-north")
+    applied |= {
+        "test.routing": Applied.model_validate(
+            applied_output(low.model_copy(update={"shares": {}}), None, routing=True)
+        )
+    }
+    assert refused(judge(high, intent, applied, None, first=("us-east", "eu-north"))) == set()

@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 
+from outlast.intent.stacks import parse
 from outlast.lock import read_lock
-from stacks.names import parse
 from stacks.run import declare
 from tests.builders import CONFIG, demo_intent
 from tests.recording import record

@@ -84,7 +84,7 @@ def test_every_place_is_decided_in_a_preview_and_is_the_stacks_own(stack):
 def test_labels_of_jurisdiction_agree_with_the_place(stack):
     view = view_of(recorded(stack).resources, facts())
     for resource in view.cloud_resources:
-        claim, location = view.labels(resource).get("jurisdiction"), view.location(resource)
+        claim, location = view.label(resource, "jurisdiction"), view.location(resource)
         for place in location.places if claim else ():
             real = facts().jurisdiction_of(place.cloud, place.provider_region)
             assert real is not None

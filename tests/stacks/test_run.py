@@ -6,7 +6,6 @@ import pulumi
 import pytest
 
 from stacks import run as run_stack
-from stacks.run import CONFIG_ROOT, config_root
 from tests.builders import CONFIG
 
 
@@ -29,16 +28,11 @@ def said_before_exit(stack, monkeypatch):
     ],
 )
 def test_a_mistake_in_the_name_is_a_clean_error(stack, message, monkeypatch):
-    monkeypatch.delenv(CONFIG_ROOT, raising=False)
+    monkeypatch.delenv("OUTLAST_CONFIG", raising=False)
     assert message in said_before_exit(stack, monkeypatch)
 
 
 def test_a_fleet_without_a_lock_is_told_to_plan(tmp_path, monkeypatch):
     shutil.copytree(CONFIG, tmp_path / "config", ignore=shutil.ignore_patterns("plan.lock.yaml"))
-    monkeypatch.setenv(CONFIG_ROOT, str(tmp_path / "config"))
+    monkeypatch.setenv("OUTLAST_CONFIG", str(tmp_path / "config"))
     assert "Run 'outlast plan demo' and commit the result" in said_before_exit("demo.global", monkeypatch)
-
-
-def test_the_files_lie_beside_the_program_unless_said_otherwise(monkeypatch):
-    monkeypatch.delenv(CONFIG_ROOT, raising=False)
-    assert config_root() == CONFIG

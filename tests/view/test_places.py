@@ -100,8 +100,31 @@ def test_a_reference_to_what_is_not_here_is_undecided():
     assert "refers to nothing" in located(key_in(ring())).undecided
 
 
-def test_a_name_instead_of_a_reference_is_undecided():
-    assert "refers to nothing" in located(key_in(keyRing="projects/p/locations/europe-west4/keyRings/r")).undecided
+def test_a_full_name_instead_of_a_reference_says_its_place():
+    found = located(key_in(keyRing="projects/p/locations/europe-west4/keyRings/r"))
+    assert found.places == (WEST4,)
+
+
+@pytest.mark.parametrize("name", ["r", "projects/p/keyRings/r", "projects/p/locations/eu/keyRings/r"])
+def test_a_name_that_says_no_single_region_is_undecided(name):
+    assert not located(key_in(keyRing=name)).is_decided
+
+
+def test_a_known_reference_that_agrees_with_what_it_was_made_from_is_decided():
+    assert located(key_in(ring(), keyRing="projects/p/locations/europe-west4/keyRings/r"), ring()).places == (WEST4,)
+
+
+@pytest.mark.parametrize("place", ["us-central1", "eu"])
+def test_a_known_reference_that_disagrees_with_what_it_was_made_from_is_undecided(place):
+    found = located(key_in(ring(), keyRing=f"projects/p/locations/{place}/keyRings/r"), ring())
+    assert (found.places, found.is_decided) == ((), False)
+    assert f"locations/{place}" in found.undecided
+    assert "europe-west4" in found.undecided
+
+
+def test_a_known_reference_does_not_stand_for_a_target_without_a_place():
+    lost = ring(location=UNKNOWN)
+    assert not located(key_in(lost, keyRing="projects/p/locations/europe-west4/keyRings/r"), lost).is_decided
 
 
 def test_a_reference_to_what_is_undecided_is_undecided():
@@ -121,22 +144,30 @@ def test_references_in_a_circle_end():
     assert not located(first, second).is_decided
 
 
-def namespace(identifier, stack: str = "test.us-east") -> Resource:
-    provider = {"clusterIdentifier": identifier} if identifier else {}
-    return make_resource("kubernetes:core/v1:Namespace", "x", stack, provider_inputs=provider)
+def cluster(name, stack: str = "test.us-east", logical: str = "cluster", **fields) -> Resource:
+    return make_resource("aws:eks/cluster:Cluster", logical, stack, inputs={"name": name}, **{**EAST, **fields})
 
 
-def cluster(name, stack: str = "test.us-east", **fields) -> Resource:
-    return make_resource("aws:eks/cluster:Cluster", "cluster", stack, inputs={"name": name}, **{**EAST, **fields})
+def provider(identifier, *sources: Resource, stack: str = "test.us-east") -> Resource:
+    """A Kubernetes provider of a cluster, with a kubeconfig made from ``sources``."""
+    inputs = {"kubeconfig": UNKNOWN} | ({"clusterIdentifier": identifier} if identifier else {})
+    urns = {"kubeconfig": tuple(sorted(source.urn for source in sources))} if sources else {}
+    return make_resource("pulumi:providers:kubernetes", "k", stack, inputs=inputs, property_dependencies=urns)
 
 
-def test_an_object_lies_where_its_cluster_does():
-    assert located(namespace("c1"), cluster("c1")).places == (EAST1,)
+def namespace(served: Resource | None, stack: str = "test.us-east") -> Resource:
+    return make_resource("kubernetes:core/v1:Namespace", "x", stack, provider=served.urn if served else "")
 
 
-def test_a_kubernetes_provider_lies_where_its_cluster_does():
-    provider = make_resource("pulumi:providers:kubernetes", "k", inputs={"clusterIdentifier": "c1"})
-    assert located(provider, cluster("c1")).places == (EAST1,)
+def of_cluster(served: Resource, *others: Resource):
+    """Where a provider and an object it serves lie; both must say the same."""
+    found = located(served, *others)
+    assert located(namespace(served, served.stack), served, *others) == found
+    return found
+
+
+def test_objects_and_their_provider_lie_where_the_cluster_does():
+    assert of_cluster(provider("c1", cluster("c1")), cluster("c1")).places == (EAST1,)
 
 
 @pytest.mark.parametrize(
@@ -144,13 +175,40 @@ def test_a_kubernetes_provider_lies_where_its_cluster_does():
     [("c1", "c2"), (None, "c1"), (UNKNOWN, "c1"), (UNKNOWN, UNKNOWN)],
     ids=["another", "none", "not known", "neither known"],
 )
-def test_an_object_of_an_unknown_cluster_is_undecided(identifier, name):
-    assert not located(namespace(identifier), cluster(name)).is_decided
+def test_an_identifier_that_is_not_the_clusters_is_undecided(identifier, name):
+    assert not of_cluster(provider(identifier, cluster(name)), cluster(name)).is_decided
 
 
-def test_a_cluster_of_the_same_name_in_another_stack_is_another():
-    assert not located(namespace("c1"), cluster("c1", "test.eu-north")).is_decided
+def test_a_foreign_kubeconfig_with_our_identifier_is_undecided():
+    found = of_cluster(provider("c1"), cluster("c1"))
+    assert "kubeconfig of provider 'k' comes from no single cluster" in found.undecided
+
+
+def test_a_kubeconfig_of_another_cluster_with_our_identifier_is_undecided():
+    other = cluster("c2", logical="other")
+    assert not of_cluster(provider("c1", other), cluster("c1"), other).is_decided
+
+
+def test_a_kubeconfig_of_two_clusters_is_undecided():
+    other = cluster("c2", logical="other")
+    assert not of_cluster(provider("c1", cluster("c1"), other), cluster("c1"), other).is_decided
+
+
+def test_a_kubeconfig_of_no_cluster_is_undecided():
+    store = make_resource(BUCKET, "x", **EAST)
+    assert not of_cluster(provider("c1", store), cluster("c1"), store).is_decided
+
+
+def test_a_cluster_of_another_stack_is_undecided():
+    away = cluster("c1", "test.eu-north")
+    assert not of_cluster(provider("c1", away), away).is_decided
 
 
 def test_an_object_of_a_cluster_without_a_place_is_undecided():
-    assert not located(namespace("c1"), cluster("c1", provider_inputs={})).is_decided
+    nowhere = cluster("c1", provider_inputs={})
+    assert not of_cluster(provider("c1", nowhere), nowhere).is_decided
+
+
+@pytest.mark.parametrize("served", [None, provider("c1", cluster("c1"))], ids=["default", "not here"])
+def test_an_object_without_its_provider_is_undecided(served):
+    assert "no declared provider" in located(namespace(served), cluster("c1")).undecided

@@ -41,7 +41,7 @@ def test_a_record_holds_inputs_provider_parent_and_dependencies():
     found, provided = sorted(after_preview(document), key=lambda resource: resource.type)
     assert provided.inputs == {"region": "us-east-1"}
     assert found.inputs == {"bucket": "b", "kmsKeyId": UNKNOWN, "days": 7}
-    assert found.provider_inputs == {"region": "us-east-1"}
+    assert (found.provider, found.provider_inputs) == (PROVIDER, {"region": "us-east-1"})
     assert found.dependencies == tuple(sorted((ROLE, PROVIDER)))
     assert found.property_dependencies == {"kmsKeyId": (ROLE,)}
     assert (found.protect, found.ignore_changes, found.name, found.stack) == (
@@ -109,4 +109,18 @@ def test_a_preview_and_an_export_of_one_deployment_are_equal():
 
 
 def test_a_provider_that_is_not_in_the_document_says_nothing():
-    assert after_preview({"steps": [step("same", bucket(), bucket())]})[0].provider_inputs == {}
+    found = after_preview({"steps": [step("same", bucket(), bucket())]})[0]
+    assert (found.provider, found.provider_inputs) == (PROVIDER, {})
+
+
+@pytest.mark.parametrize("name", ["default", "default_7_51_1"])
+def test_a_default_provider_is_no_provider_of_ours(name):
+    urn = PROVIDER.replace("::main", f"::{name}")
+    given = bucket() | {"provider": f"{urn}::{UNKNOWN_ID}"}
+    rows = [given, state(urn, "pulumi:providers:aws", inputs={"region": "us-east-1"})]
+    found = from_export({"deployment": {"resources": rows}})
+    assert {row.name: (row.provider, row.provider_inputs) for row in found}["weights"] == ("", {"region": "us-east-1"})
+
+
+def test_what_no_provider_serves_has_none():
+    assert from_export({"deployment": {"resources": [provider()]}})[0].provider == ""

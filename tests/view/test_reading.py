@@ -1,10 +1,12 @@
 """Node pools, workloads, records and labels, read from hand-made records of each cloud."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from outlast.view import UNKNOWN, NodePool, Workload, view_of
+from outlast.view.view import readers
 from tests.builders import facts, make_block, make_intent, make_lock, make_resource, make_stack, with_input
 
 AFFINITY = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
@@ -116,11 +118,35 @@ def test_a_reservation_that_is_not_known_yet_is_unknown():
         ("nodeConfig.spot", False, "on_demand"),
         ("nodeConfig.spot", UNKNOWN, UNKNOWN),
         ("nodeConfig.preemptible", True, "spot"),
-        ("nodeConfig.reservationAffinity", {"values": ("cr-1",)}, "reserved"),
+        ("nodeConfig.flexStart", True, "spot"),
+        ("nodeConfig.maxRunDuration", "604800s", "spot"),
+        ("nodeConfig.maxRunDuration", UNKNOWN, UNKNOWN),
+        ("queuedProvisioning", {"enabled": True}, "spot"),
+        ("queuedProvisioning", {"enabled": False}, "on_demand"),
+        ("queuedProvisioning", UNKNOWN, UNKNOWN),
     ],
 )
 def test_the_capacity_of_a_gcp_node_pool(path, value, capacity):
     assert first(changed(path, value, region="eu-west")).capacity == capacity
+
+
+@pytest.mark.parametrize(
+    ("affinity", "capacity", "reservation"),
+    [
+        ({"consumeReservationType": "SPECIFIC_RESERVATION", "values": ("cr-1",)}, "reserved", "cr-1"),
+        ({"consumeReservationType": "SPECIFIC_RESERVATION", "values": ("cr-1", "cr-2")}, "reserved", "cr-1,cr-2"),
+        ({"consumeReservationType": "SPECIFIC_RESERVATION", "values": (UNKNOWN,)}, UNKNOWN, UNKNOWN),
+        ({"consumeReservationType": "ANY_RESERVATION", "values": ("cr-1",)}, "on_demand", None),
+        ({"consumeReservationType": "NO_RESERVATION", "values": ("cr-1",)}, "on_demand", None),
+        ({"consumeReservationType": UNKNOWN, "values": ("cr-1",)}, UNKNOWN, UNKNOWN),
+        ({"values": ("cr-1",)}, "on_demand", None),
+        (UNKNOWN, UNKNOWN, UNKNOWN),
+    ],
+    ids=["one", "two", "unknown name", "any", "none", "unknown type", "no type", "unknown"],
+)
+def test_only_a_named_reservation_reserves_a_gcp_node_pool(affinity, capacity, reservation):
+    found = first(changed("nodeConfig.reservationAffinity", affinity, region="eu-west"))
+    assert (found.capacity, found.reservation) == (capacity, reservation)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +170,31 @@ def test_an_autoscaled_gcp_node_pool_has_the_counts_of_its_autoscaler():
     assert (found.nodes_min, found.nodes_desired, found.nodes_max) == (2, 3, 5)
 
 
+@pytest.mark.parametrize(
+    ("autoscaling", "limits"),
+    [
+        ({"totalMinNodeCount": 0, "totalMaxNodeCount": 5}, (0, 5)),
+        ({"totalMaxNodeCount": 5}, (0, 5)),
+        ({"totalMinNodeCount": UNKNOWN, "totalMaxNodeCount": 5}, (UNKNOWN, 5)),
+        ({"minNodeCount": 1, "maxNodeCount": 5}, (UNKNOWN, UNKNOWN)),
+        ({"maxNodeCount": 5, "totalMinNodeCount": 1}, (UNKNOWN, UNKNOWN)),
+        (UNKNOWN, (UNKNOWN, UNKNOWN)),
+    ],
+    ids=["totals", "no least", "unknown least", "per zone", "mixed", "unknown"],
+)
+def test_an_autoscaler_decides_whatever_count_stands_beside_it(autoscaling, limits):
+    found = first(changed("autoscaling", autoscaling, region="eu-west"))
+    assert (found.nodes_min, found.nodes_max) == limits
+
+
+def test_a_gcp_node_pool_of_the_best_that_can_be_had_keeps_no_known_count():
+    assert first(changed("bestEffortProvisioning", {"enabled": True}, region="eu-west")).nodes_min is UNKNOWN
+
+
+def test_a_gcp_node_pool_whose_provider_ignores_its_count_is_elastic():
+    assert first(changed("ignoreNodeCountChanges", True, region="eu-west")).count_ignored
+
+
 def test_an_elastic_node_pool_ignores_its_count():
     assert first(stack(scaling="elastic")).count_ignored
 
@@ -154,9 +205,15 @@ def test_a_workload_says_its_pool_replicas_gpus_and_node_pools():
     assert found.node_pools == ("gh100-1-a", "gh100-2-a")
 
 
-def test_a_deployment_without_the_label_is_no_workload():
-    resources = changed("metadata.labels.outlast-pool", None, key="chat-h100")
-    assert view_of(resources.values(), facts()).workloads == ()
+def test_a_deployment_without_the_label_counts_only_if_it_asks_for_devices():
+    asking = changed("metadata.labels.outlast-pool", None, key="chat-h100")
+    assert [load.pool for load in view_of(asking.values(), facts()).workloads] == [None]
+    idle = {
+        key: with_input(found, "spec.template.spec", {"containers": ()})
+        for key, found in asking.items()
+        if key == "chat-h100"
+    }
+    assert view_of((asking | idle).values(), facts()).workloads == ()
 
 
 @pytest.mark.parametrize(
@@ -198,30 +255,74 @@ def test_the_node_pools_of_a_workload(terms, node_pools):
     assert workload(changed(AFFINITY, terms, key="chat-h100")).node_pools == node_pools
 
 
-def test_tags_of_a_resource_go_over_those_of_its_provider():
-    provider = {"defaultTags": {"tags": {"outlast-owner": "a", "outlast-fleet": "test", "other": "x"}}}
-    resource = make_resource(
-        "aws:s3/bucket:Bucket", "x", inputs={"tags": {"outlast-owner": "b"}}, provider_inputs=provider
-    )
-    assert view_of([resource], facts()).labels(resource) == {"owner": "b", "fleet": "test"}
+LABELLED = {
+    "aws:s3/bucket:Bucket": ("tags", "defaultTags.tags"),
+    "gcp:storage/bucket:Bucket": ("labels", "defaultLabels"),
+    "gcp:container/cluster:Cluster": ("resourceLabels", "defaultLabels"),
+    "gcp:sql/databaseInstance:DatabaseInstance": ("userLabels", "defaultLabels"),
+    "kubernetes:core/v1:Namespace": ("metadata.labels", ""),
+}
+"""Type -> where its labels are, and where its provider's are, if that has any."""
 
 
-@pytest.mark.parametrize(
-    ("type_", "inputs"),
-    [
-        ("gcp:storage/bucket:Bucket", {"labels": {"outlast-jurisdiction": "eu"}}),
-        ("gcp:container/cluster:Cluster", {"resourceLabels": {"outlast-jurisdiction": "eu"}}),
-        ("kubernetes:core/v1:Namespace", {"metadata": {"labels": {"outlast-jurisdiction": "eu"}}}),
-    ],
-)
-def test_labels_are_read_whatever_their_type_calls_them(type_, inputs):
-    resource = make_resource(type_, "x", inputs=inputs)
-    assert view_of([resource], facts()).labels(resource) == {"jurisdiction": "eu"}
+def labelled(type_: str, own: object, default: object = None, *, as_text: bool = False) -> tuple:
+    """A view and its only resource, with labels of its own and of its provider."""
+    path, provided = LABELLED[type_]
+    key, _, inner = provided.partition(".")
+    held = {inner: default} if inner and default is not UNKNOWN else default
+    given = {key: json.dumps(held) if as_text else held} if key and default is not None else {}
+    resource = make_resource(type_, "x", provider_inputs=given)
+    resource = with_input(resource, path, own) if own is not None else resource
+    return view_of([resource], facts()), resource
 
 
-def test_labels_that_are_not_known_yet_say_nothing():
-    resource = make_resource("gcp:storage/bucket:Bucket", "x", inputs={"labels": UNKNOWN})
-    assert view_of([resource], facts()).labels(resource) == {}
+def test_every_reader_is_held_to_one_contract_of_labels():
+    assert {type_.split(":")[0] for type_ in LABELLED} == set(readers())
+
+
+@pytest.mark.parametrize("type_", LABELLED)
+def test_labels_are_read_whatever_their_type_calls_them(type_):
+    view, resource = labelled(type_, {"outlast-jurisdiction": "eu", "other": "x"})
+    assert view.labels(resource) == {"jurisdiction": "eu"}
+    assert (view.label(resource, "jurisdiction"), view.label(resource, "owner")) == ("eu", None)
+
+
+@pytest.mark.parametrize("type_", LABELLED)
+def test_labels_that_are_not_known_yet_are_unknown_whatever_the_provider_says(type_):
+    view, resource = labelled(type_, UNKNOWN, {"outlast-jurisdiction": "eu"})
+    assert view.labels(resource) is UNKNOWN
+    assert view.label(resource, "jurisdiction") is UNKNOWN
+
+
+@pytest.mark.parametrize("type_", LABELLED)
+def test_a_label_that_is_not_known_yet_is_unknown(type_):
+    view, resource = labelled(type_, {"outlast-jurisdiction": UNKNOWN}, {"outlast-jurisdiction": "eu"})
+    assert view.label(resource, "jurisdiction") is UNKNOWN
+
+
+@pytest.mark.parametrize("type_", LABELLED)
+def test_a_resource_without_labels_has_none(type_):
+    view, resource = labelled(type_, None)
+    assert (view.labels(resource), view.label(resource, "jurisdiction")) == ({}, None)
+
+
+DEFAULTED = [type_ for type_, (_, provided) in LABELLED.items() if provided]
+
+
+@pytest.mark.parametrize("as_text", [False, True], ids=["mapping", "as SDKs send it"])
+@pytest.mark.parametrize("type_", DEFAULTED)
+def test_labels_of_a_resource_go_over_those_of_its_provider(type_, as_text):
+    default = {"outlast-owner": "a", "outlast-fleet": "test", "other": "x"}
+    view, resource = labelled(type_, {"outlast-owner": "b"}, default, as_text=as_text)
+    assert view.labels(resource) == {"owner": "b", "fleet": "test"}
+    assert (view.label(resource, "owner"), view.label(resource, "fleet")) == ("b", "test")
+
+
+@pytest.mark.parametrize("type_", DEFAULTED)
+def test_labels_of_the_provider_that_are_not_known_yet_may_hold_what_the_resource_lacks(type_):
+    view, resource = labelled(type_, {"outlast-owner": "b"}, UNKNOWN)
+    assert view.labels(resource) is UNKNOWN
+    assert (view.label(resource, "owner"), view.label(resource, "fleet")) == ("b", UNKNOWN)
 
 
 def test_a_dns_record_says_name_share_and_target():

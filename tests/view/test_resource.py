@@ -54,6 +54,32 @@ def test_a_path_leads_to(path, value):
     assert value_at({"a": {"b": 1}, "list": (0, {"c": 2}), "later": UNKNOWN}, path) == value
 
 
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("region", "us-east-1"),
+        ("defaultTags.tags.a", "b"),
+        ("defaultTags.tags", {"a": "b"}),
+        ("accounts", ("1",)),
+        ("accounts.0", "1"),
+        ("torn", UNKNOWN),
+        ("later.tags", UNKNOWN),
+        ("hidden.tags", UNKNOWN),
+        ("missing.tags", None),
+    ],
+)
+def test_a_path_leads_into_what_an_sdk_sends_a_provider_as_text(path, value):
+    inputs = {
+        "region": "us-east-1",
+        "defaultTags": '{"tags": {"a": "b"}}',
+        "accounts": '["1"]',
+        "torn": "{",
+        "later": UNKNOWN,
+        "hidden": f'{{"tags": "{SENTINEL}"}}',
+    }
+    assert make_resource("aws:s3/bucket:Bucket", "x", provider_inputs=inputs).provider_get(path) == value
+
+
 def test_unknown_values_are_found_at_their_paths():
     assert list(unknown_paths({"a": {"b": UNKNOWN}, "c": (1, UNKNOWN)})) == ["a.b", "c.1"]
 

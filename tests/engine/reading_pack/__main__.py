@@ -15,7 +15,7 @@ from policies.pack import Pack
 
 MARK = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """The engine's own mark of an unknown text."""
-PACK = Pack(Path(), None)
+PACK = Pack(Path(), {})
 
 
 def _collect(args, _report) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from outlast.errors import ConfigError
-from stacks.names import StackName, check_region, parse
+from outlast.intent.stacks import StackName, check_region, parse
 from tests.builders import demo_intent
 
 

@@ -1,4 +1,4 @@
-"""Names of stacks: `<fleet>.<region>`, `<fleet>.global`, `<fleet>.routing`."""
+"""Names of stacks: ``<fleet>.<region>``, ``<fleet>.global``, ``<fleet>.routing``; spelled here and nowhere else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from outlast.errors import ConfigError, Problem, did_you_mean, listed
-from outlast.intent import Intent
+from outlast.intent.intent import Intent
 
 GLOBAL: Literal["global"] = "global"
 ROUTING: Literal["routing"] = "routing"
@@ -24,6 +24,27 @@ class StackName:
     def __str__(self) -> str:
         """Return the name as the engine knows it."""
         return f"{self.fleet}.{self.region or self.kind}"
+
+
+def region_stack(fleet: str, region: str) -> str:
+    """Return the name of a region's stack."""
+    return f"{fleet}.{region}"
+
+
+def global_stack(fleet: str) -> str:
+    """Return the name of the stack that outlives every region."""
+    return f"{fleet}.{GLOBAL}"
+
+
+def routing_stack(fleet: str) -> str:
+    """Return the name of the stack that sends traffic to regions."""
+    return f"{fleet}.{ROUTING}"
+
+
+def stack_order(intent: Intent) -> tuple[str, ...]:
+    """Return the fleet's stacks in the order of deployment: global, regions, routing."""
+    regions = (region_stack(intent.name, region) for region in intent.regions)
+    return (global_stack(intent.name), *regions, routing_stack(intent.name))
 
 
 def parse(text: str) -> StackName:
