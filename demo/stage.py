@@ -82,11 +82,20 @@ class Stage:
             quiet_output=True,
         )
 
-    def show_refusal(self, output: str) -> None:
-        """Print what the engine and the policies said, without the list of resources."""
+    def show_refusal(self, output: str, *words: str) -> None:
+        """Print what the engine and the policies said, without the list of resources.
+
+        Raises:
+            ActFailed: it was refused for another reason than the act is about.
+        """
+        missing = [word for word in words if word not in output]
+        if missing:
+            msg = f"refused, but not for the reason shown ({', '.join(missing)} not said):\n{output[-3000:]}"
+            raise ActFailed(msg)
         lines = output.splitlines()
         start = next((i for i, line in enumerate(lines) if line.startswith(("Policies:", "Diagnostics:"))), 0)
-        print("\n".join(line for line in lines[start:] if line.strip()), flush=True)
+        end = next((i for i, line in enumerate(lines) if line.startswith(("Outputs:", "Resources:"))), len(lines))
+        print("\n".join(line for line in lines[start:end] if line.strip()), flush=True)
 
     def shell(
         self,

@@ -50,6 +50,8 @@ class Cloud:
     """Row of a type that users define themselves."""
     any_check: Callable[[Case, Row], list[Violation]] = lambda *_: []
     """Judgement common to all types of the package, besides the rows' own."""
+    host: Callable[[Place], Place] = lambda place: place
+    """The place whose loss silences what lies in another: for what lives in a cluster, the cluster's."""
     removal: Callable[[Stored], str] = lambda _: "remove"
     """What a deletion does: `remove`, `keep`, or a sentence that refuses."""
     inside: Callable[[Case, Clouds], tuple[Link, ...]] = lambda *_: ()

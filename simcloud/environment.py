@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,14 +24,9 @@ def environment(sim: Path, repo: Path, fleet: str, base: Mapping[str, str] = os.
         sim: the sim directory.
         repo: the repository; `.build/engine-bin` there names the folder of an engine built from source.
         fleet: the fleet whose configuration is mirrored.
-        base: environment whose PATH is extended.
+        base: environment whose PATH is extended: by that folder, and by the one of this Python's commands.
     """
     sim = sim.absolute()
-    built = repo / ".build" / "engine-bin"
-    path = base.get("PATH", "")
-    if built.is_file():
-        folder = built.read_text(encoding="utf-8").strip()
-        path = path if path.split(os.pathsep)[0] == folder else os.pathsep.join([folder, path])
     return {
         "PULUMI_HOME": str(sim / "home"),
         "PULUMI_BACKEND_URL": f"file://{sim / 'state'}",
@@ -41,8 +37,16 @@ def environment(sim: Path, repo: Path, fleet: str, base: Mapping[str, str] = os.
         "OUTLAST_SIM": str(sim),
         "OUTLAST_CONFIG": str(sim / "config"),
         "OUTLAST_APPLIED": str(sim / "applied.json"),
-        "PATH": path,
+        "PATH": _path(repo, base.get("PATH", "")),
     }
+
+
+def _path(repo: Path, path: str) -> str:
+    """Put the engine's folder and this Python's commands in front, each once however often it is asked."""
+    built = repo / ".build" / "engine-bin"
+    engine = [built.read_text(encoding="utf-8").strip()] if built.is_file() else []
+    first = [*engine, sysconfig.get_path("scripts")]
+    return os.pathsep.join([*first, *(folder for folder in path.split(os.pathsep) if folder and folder not in first)])
 
 
 def shell_exports(variables: Mapping[str, str]) -> str:

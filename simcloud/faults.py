@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from outlast.errors import EnvironmentProblem, Problem, did_you_mean, listed
+from simcloud import fault_names
 from simcloud.refusals import Refused, Throttled, Violation
-from simcloud.row import Case, Nodes
+from simcloud.row import Case, Nodes, Place
 from simcloud.state import Clouds
 from simcloud.world import World
 
@@ -29,6 +30,9 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "kill": ("type", "name"),
 }
 """Kind to arguments. `region` is the provider's, `name` the resource's logical name; both may be `*`."""
+
+LASTING = frozenset({"lose-region", "lose-zone", "stockout", "revoke-quota"})
+"""Kinds that stay until they are lifted; the others strike once, or as often as they are told to."""
 
 _SOURCE = "a fault set with 'outlast sim faults'"
 
@@ -49,29 +53,36 @@ def in_force(clouds: Clouds) -> list[Fault]:
     return [Fault(number=n, kind=k, arguments=a, times=t) for n, k, a, t in clouds.faults()]
 
 
-def set_fault(clouds: Clouds, kind: str, arguments: Mapping[str, Any], times: int | None = None) -> Fault:
+def set_fault(clouds: Clouds, world: World, kind: str, arguments: Mapping[str, Any], times: int | None = None) -> Fault:
     """Put a fault into force.
 
     Raises:
-        EnvironmentProblem: unknown kind or arguments.
+        EnvironmentProblem: unknown kind or arguments, or one that could never strike.
     """
     if kind not in KINDS:
         do = did_you_mean(kind, KINDS) or "Use one of these"
         raise EnvironmentProblem(Problem(where=f"fault '{kind}'", what="no such fault", allowed=listed(KINDS), do=do))
-    if set(arguments) != set(KINDS[kind]):
-        raise EnvironmentProblem(
-            Problem(
-                where=f"fault '{kind}'",
-                what="needs other arguments",
-                got=listed(arguments),
-                allowed=listed(KINDS[kind]),
-                do="Give each of them once",
-            )
-        )
-    once = times if times is not None or kind in ("lose-region", "lose-zone", "stockout", "revoke-quota") else 1
+    problems = [*_misshapen(kind, arguments, times)]
+    problems = problems or [*fault_names.unknown(world, f"fault '{kind}'", arguments)]
+    if problems:
+        raise EnvironmentProblem(problems)
+    once = times if times is not None or kind in LASTING else 1
     with clouds.change():
         number = clouds.add_fault(kind, arguments, once)
     return Fault(number=number, kind=kind, arguments=arguments, times=once)
+
+
+def _misshapen(kind: str, arguments: Mapping[str, Any], times: int | None) -> Iterator[Problem]:
+    where, needed = f"fault '{kind}'", KINDS[kind]
+    if set(arguments) != set(needed):
+        example = " ".join(f"{key}=..." for key in needed)
+        yield Problem(
+            where=where, what=f"needs {', '.join(needed)}", got=listed(arguments), do=f"Write {kind} {example}"
+        )
+    if times is not None and times < 1:
+        yield Problem(where=where, what="strikes at least once", got=f"{times} times", do="Use 1 or more")
+    elif times is not None and kind in LASTING:
+        yield Problem(where=where, what="lasts until it is lifted", got=f"{times} times", do="Leave the number out")
 
 
 def granted(world: World, clouds: Clouds, cloud: str, account: str, region: str, code: str) -> float:
@@ -82,14 +93,10 @@ def granted(world: World, clouds: Clouds, cloud: str, account: str, region: str,
     return world.granted(cloud, account, region, code)
 
 
-def lost_zones(clouds: Clouds, cloud: str, region: str, zones: frozenset[str]) -> frozenset[str]:
-    """The zones among some that are lost now; a lost region loses all its zones."""
-    found: set[str] = set()
-    for fault in in_force(clouds):
-        if fault.kind == "lose-region" and _meets(fault, cloud=cloud, region=region):
-            return zones
-        found |= {zone for zone in zones if fault.kind == "lose-zone" and _meets(fault, cloud=cloud, zone=zone)}
-    return frozenset(found)
+def lost_zones(clouds: Clouds, cloud: str, zones: frozenset[str]) -> frozenset[str]:
+    """The zones among some that are lost now."""
+    lost = [fault for fault in in_force(clouds) if fault.kind == "lose-zone"]
+    return frozenset(zone for zone in zones if any(_meets(fault, cloud=cloud, zone=zone) for fault in lost))
 
 
 def strike(case: Case, name: str) -> None:
@@ -108,16 +115,28 @@ def strike(case: Case, name: str) -> None:
             raise Refused(Violation(what="internal error; nothing was made", do="Run it again", source=_SOURCE))
 
 
-def standing(case: Case, nodes: Nodes | None) -> Iterator[Violation]:
-    """Judge a create or update by the faults that stay until they are lifted."""
-    cloud = case.place.cloud
+def silent(clouds: Clouds, place: Place) -> Iterator[Violation]:
+    """Refuse whatever is asked of a region that is lost, a read included; what is global lies in none."""
+    for fault in in_force(clouds) if place.region else ():
+        if fault.kind == "lose-region" and _meets(fault, cloud=place.cloud, region=place.region):
+            yield Violation(what=f"{place.region} does not answer", do="Wait, or deploy elsewhere", source=_SOURCE)
+
+
+def standing(case: Case, nodes: Nodes | None, *, more: bool) -> Iterator[Violation]:
+    """Judge the machines of a create or update by the faults that stay until they are lifted.
+
+    Args:
+        case: the resource.
+        nodes: the machines it asks for.
+        more: whether some of them are not there yet; a stockout takes nothing from those that are.
+    """
+    if nodes is None:
+        return
     for fault in in_force(case.clouds):
-        if fault.kind == "lose-region" and _meets(fault, cloud=cloud, region=case.place.region):
-            yield Violation(what=f"{case.place.region} does not answer", do="Wait, or deploy elsewhere", source=_SOURCE)
-        elif fault.kind == "lose-zone" and nodes:
-            yield from _lost(fault, cloud, nodes)
-        elif fault.kind == "stockout" and nodes and case.own is None:
-            yield from _stockout(fault, cloud, nodes)
+        if fault.kind == "lose-zone":
+            yield from _lost(fault, case.place.cloud, nodes)
+        elif fault.kind == "stockout" and more:
+            yield from _stockout(fault, case.place.cloud, nodes)
 
 
 def after_create(clouds: Clouds, kind: str, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -26,6 +27,15 @@ class Previewed:
     """Quota key to URN to amount."""
     replaced: set[int] = field(default_factory=set)
     """Serials whose stored use is superseded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """How the engine names what is under judgement."""
+
+    urn: str
+    provider: str = ""
+    """URN of its provider."""
 
 
 def links_of(case: Case, row: Row, *, preview: bool) -> tuple[tuple[Link, ...], list[Violation]]:
@@ -89,12 +99,12 @@ def keys_of(case: Case, row: Row) -> frozenset[str]:
     return frozenset(f"{row.type}={key}" for key in filled if key is not None)
 
 
-def taken(case: Case, row: Row, keys: frozenset[str], previewed: Previewed | None, urn: str) -> Iterator[Violation]:
+def taken(case: Case, row: Row, keys: frozenset[str], previewed: Previewed | None, named: Named) -> Iterator[Violation]:
     """List the names among `keys` that another resource has."""
     for key in sorted(keys):
         owner = case.clouds.owner_of(key)
-        if owner is None and previewed is not None and previewed.keys.get(key, urn) != urn:
-            yield _taken(row, key, "another resource of this program")
+        if owner is None and previewed is not None and previewed.keys.get(key, named.urn) != named.urn:
+            yield _taken(row, key, "another resource of this program", "Choose another name")
         elif owner is None or (case.own is not None and owner.serial == case.own.serial):
             continue
         elif owner.kept:
@@ -102,22 +112,40 @@ def taken(case: Case, row: Row, keys: frozenset[str], previewed: Previewed | Non
                 property=row.name.path if row.name else "",
                 what=f"'{owner.name}' exists already: this cloud never deletes it",
                 got=f"id {owner.id}",
-                do=f"Adopt it: pulumi import {owner.type} NAME '{owner.id}'",
+                do=f"Adopt it {adoption(owner, named)}",
                 source=row.kept_source,
             )
-        elif not (previewed is not None and owner.urn == urn):
-            yield _taken(row, key, f"{owner.urn}, id {owner.id}", owner)
+        elif not (previewed is not None and owner.urn == named.urn):
+            do = f"Choose another name, or adopt it {adoption(owner, named)}"
+            yield _taken(row, key, f"{owner.urn}, id {owner.id}", do)
 
 
-def _taken(row: Row, key: str, owner: str, existing: Stored | None = None) -> Violation:
-    adopt = f", or adopt it: pulumi import {existing.type} NAME '{existing.id}'" if existing else ""
+def _taken(row: Row, key: str, owner: str, do: str) -> Violation:
     return Violation(
         property=row.name.path if row.name else "",
         what=f"'{key.split('=', 1)[1]}' exists already",
         got=f"taken by {owner}",
-        do=f"Choose another name{adopt}",
+        do=do,
         source=_TAKEN,
     )
+
+
+def adoption(owner: Stored, named: Named) -> str:
+    """Return the command that takes what exists into the stack, as the resource that the program declares.
+
+    Without provider and parent the engine would import another resource; of the parent a plugin learns only the type.
+    """
+    head, project, chain, name = named.urn.split("::", 3)
+    *parents, kind = chain.split("$")
+    words = ["pulumi", "import", kind, name, owner.id, "--stack", head.removeprefix("urn:pulumi:")]
+    if named.provider:
+        words += ["--provider", f"provider={named.provider}"]
+    if parents:
+        words += ["--parent", f"parent={head}::{project}::{'$'.join(parents)}::PARENT"]
+    command = shlex.join([*words, "--generate-code=false", "--protect=false"])
+    if parents:
+        return f"with\n  {command}\nin which PARENT is the name of its {parents[-1]} in 'pulumi stack --show-urns'"
+    return f"with\n  {command}\nand run the same command again"
 
 
 def usage_of(case: Case, row: Row) -> dict[str, float]:

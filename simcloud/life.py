@@ -14,11 +14,17 @@ from simcloud import faults as faults_
 from simcloud.environment import environment
 from simcloud.faults import Fault
 from simcloud.fleet_config import mirror
-from simcloud.home import compile_config, install
+from simcloud.home import WORLD, compile_config, install
 from simcloud.state import Clouds, Stored
 from simcloud.values import merge
+from simcloud.world import load
 
 _STATE = "clouds.sqlite"
+_APPLIED = "applied.json"
+_STACK_FILE = (".json", ".json.gz")
+"""How the names of the engine's state files end, and their backups do not."""
+_NOTHING_APPLIED = "{}\n"
+"""What every stack has deployed in clouds that are empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,22 +59,26 @@ def prepare(sim: Path, repo: Path, fleet: str, config: Path | None = None) -> di
     install(sim, repo)
     Clouds(sim / _STATE).close()
     variables = environment(sim, repo, fleet)
-    applied = Path(variables["OUTLAST_APPLIED"])
-    if not applied.exists():
-        applied.write_text("{}\n", encoding="utf-8")
+    if not (sim / _APPLIED).exists():
+        (sim / _APPLIED).write_text(_NOTHING_APPLIED, encoding="utf-8")
     return variables
 
 
-def reset(sim: Path) -> None:
-    """Empty the simulated clouds and forget the engine's state; plugins and configuration stay."""
-    for path in (sim / "state", sim / "applied.json"):
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    (sim / "state").mkdir(parents=True, exist_ok=True)
+def reset(sim: Path) -> tuple[int, int]:
+    """Empty the simulated clouds and forget the engine's state; plugins and configuration stay.
+
+    Returns:
+        How many stacks and how many resources it forgot.
+    """
+    stacks = len([path for path in (sim / "state").glob(".pulumi/stacks/*/*") if path.name.endswith(_STACK_FILE)])
+    held = len(resources(sim))
+    if (sim / "state").is_dir():
+        shutil.rmtree(sim / "state")
+    (sim / "state").mkdir(parents=True)
+    (sim / _APPLIED).write_text(_NOTHING_APPLIED, encoding="utf-8")
     with _open(sim) as clouds, clouds.change():
         clouds.clear()
+    return stacks, held
 
 
 def resources(sim: Path, *, kept: bool = False) -> list[Stored]:
@@ -110,10 +120,10 @@ def set_fault(sim: Path, kind: str, arguments: Mapping[str, Any], times: int | N
         times: how often it strikes; None: until lifted for lost places, stockouts and quotas, once for the others.
 
     Raises:
-        EnvironmentProblem: unknown kind or arguments.
+        EnvironmentProblem: unknown kind or arguments, or one that names nothing the clouds know.
     """
     with _open(sim) as clouds:
-        return faults_.set_fault(clouds, kind, arguments, times)
+        return faults_.set_fault(clouds, load(sim / WORLD), kind, arguments, times)
 
 
 def lift_faults(sim: Path, number: int | None = None) -> None:

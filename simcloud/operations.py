@@ -61,6 +61,7 @@ class Operations:
         """Hold the table, the SDK's shapes, what the world knows and the state file."""
         self.cloud, self.shapes, self.world, self.clouds = cloud, shapes, world, clouds
         self.session = Session(account="", region="", config={})
+        self.provider = ""  # its URN, once it is configured
         self._previewed = judge.Previewed()
 
     def row(self, kind: str) -> Row:
@@ -153,10 +154,12 @@ class Operations:
             return None
         inputs = stored.inputs
         place = Place(cloud=stored.cloud, account=stored.account, region=stored.region)
+        if lost := self._silent(place):
+            raise Refused(*lost)
         outputs = computed(row, self._born(identity, stored.hash, stored.revision, place, inputs))
         outputs = merge(outputs, stored.outputs)
         nodes = row.nodes(self._case(row, inputs, stored)) if row.nodes else None
-        if nodes and "status" in outputs and faults.lost_zones(self.clouds, place.cloud, place.region, nodes.zones):
+        if nodes and "status" in outputs and faults.lost_zones(self.clouds, place.cloud, nodes.zones):
             outputs["status"] = "DEGRADED"
         return Made(id=identity, inputs=stored.checked, outputs=self._outputs(row, inputs, place, outputs))
 
@@ -200,7 +203,7 @@ class Operations:
             if stored is None or stored.kept:
                 return
             case = self._case(row, stored.inputs, stored)
-            violations = [*judged(row, case, ("delete",)), *judge.in_use(stored, case)]
+            violations = [*self._silent(case.place), *judged(row, case, ("delete",)), *judge.in_use(stored, case)]
             removal = self.cloud.removal(stored)
             if removal not in ("remove", "keep"):
                 violations.append(Violation(what=removal))
@@ -223,10 +226,11 @@ class Operations:
         if case.old is not None:
             violations = [item for item in violations if any(lies_under(path, item.property) for path in changed or {})]
         keys, usage = judge.keys_of(case, row), judge.usage_of(case, row)
-        violations += faults.standing(case, nodes)
+        more = case.old is None or _asks_more(row, case)
+        violations += [*self._silent(case.place), *faults.standing(case, nodes, more=more)]
         violations += judged(row, case, _phases(case, preview=preview), changed)
-        violations += judge.taken(case, row, keys, previewed, urn)
-        if case.old is None or _asks_more(row, case):
+        violations += judge.taken(case, row, keys, previewed, judge.Named(urn=urn, provider=self.provider))
+        if more:
             violations += judge.offered(case, row)
             violations += judge.overdrawn(case, row, usage, previewed, urn)
         if violations:
@@ -237,6 +241,9 @@ class Operations:
             for key, amount in usage.items():
                 previewed.usage.setdefault(key, {})[urn] = amount
         return Links(references=references, keys=keys, usage=usage)
+
+    def _silent(self, place: Place) -> list[Violation]:
+        return list(faults.silent(self.clouds, self.cloud.host(place)))
 
     def _autoname(self, row: Row, urn: str, old: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Make up an omitted name: the old one if there is one, else a free one from the logical name."""

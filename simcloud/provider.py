@@ -97,6 +97,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             refuse_elsewhere(self._environment)
             config = self._config(decode(request.args))
             self._operations.session = self._cloud.configure(config, self._operations.world, self._operations.clouds)
+            self._operations.provider = request.urn
             return provider_pb2.ConfigureResponse(
                 acceptSecrets=False, supportsPreview=True, acceptResources=False, acceptOutputs=False
             )

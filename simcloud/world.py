@@ -79,6 +79,14 @@ class World:
         """Provider regions of a cloud."""
         return frozenset(self.document["regions"].get(cloud, ()))
 
+    def clouds(self) -> tuple[str, ...]:
+        """Clouds that the fleet has accounts in."""
+        return tuple(sorted(self.document["accounts"]))
+
+    def named_by_cloud(self, region: str) -> str:
+        """Provider region of one of the fleet's regions; empty if the fleet has none of that name."""
+        return str(self.document.get("fleet_regions", {}).get(region, ""))
+
     def accounts(self, cloud: str) -> tuple[str, ...]:
         """Accounts (projects, subscriptions) that the fleet's credentials reach."""
         return tuple(self.document["accounts"].get(cloud, ()))
@@ -111,6 +119,7 @@ def compile_world(intent: Intent) -> dict[str, Any]:
     return {
         "fleet": intent.name,
         "regions": regions,
+        "fleet_regions": {name: row.provider_region for name, row in intent.regions.items()},
         "zones": {key: sorted(found) for key, found in zones.items()},
         "machines": _machines(intent),
         "quotas": {

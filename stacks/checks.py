@@ -80,12 +80,11 @@ def check_before(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool
     if teardown:
         return
     check_fresh(intent, lock)
-    problems = [*undeclared(lock, intent), *_misplaced(intent, lock), *_overfull(stack, lock)]
     judgement = judge(lock, intent, surroundings.applied, stack.region) if stack.kind != "global" else None
-    if judgement:
-        problems += _lowered(stack, judgement)
+    problems = [*_misplaced(intent, lock), *(_lowered(stack, judgement) if judgement else ())]
     if stack.kind == "routing":
         problems += _unserved(intent, lock)
+    problems += [*_overfull(stack, lock), *undeclared(lock, intent)]
     if problems:
         raise RefusedError(problems)
     if judgement and judgement.not_yet_proven:

@@ -21,5 +21,5 @@ def run(stage: Stage) -> None:
             folder=project,
             expect=1,
         )
-        stage.show_refusal(output)
+        stage.show_refusal(output, "[R-01]", "jurisdiction EU lies in US")
     stage.summary.append("refused: a bucket labelled EU that would lie in us-east-1, before it exists")

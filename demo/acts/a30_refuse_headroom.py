@@ -18,7 +18,7 @@ def run(stage: Stage) -> None:
         stage.outlast("verify", FLEET, expect=1)
         stage.say("\nThe stack proves the same before it declares anything, with or without a policy pack:")
         output = stage.pulumi("preview", "--stack", f"{FLEET}.{REGION}", "--policy-pack", "policies", expect=1)
-        stage.show_refusal(output)
+        stage.show_refusal(output, "lost=us-east", "need=", "available=")
     stage.summary.append(
         f"refused: one node fewer in {REGION}, with the lost region, the hour, the need and what is available"
     )

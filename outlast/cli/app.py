@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
 from outlast.cli import deployments, plans, sim, spending
 from outlast.errors import OutlastError
+
+_INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 and the number of the signal."""
 
 app = typer.Typer(
     name="outlast",
@@ -18,6 +22,25 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"outlast {version('outlast')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which version this is.", is_eager=True, callback=_say_version)
+    ] = False,
+) -> None:
+    """Plan, prove, price and provision a multi-region GPU inference platform."""
+
+
 app.command()(plans.check)
 app.command()(plans.plan)
 app.command()(plans.verify)
@@ -37,6 +60,7 @@ def main() -> None:
         for problem in error.problems:
             print(problem, file=sys.stderr)
         raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        print("interrupted; the engine was asked to stop and has saved its state", file=sys.stderr)
-        raise SystemExit(130) from None
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            print("interrupted; what was under way may be half done: run the same command again", file=sys.stderr)
+        raise

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +51,39 @@ def engine() -> Engine:
     from outlast.previews import Engine
 
     return Engine(project_root(), {"OUTLAST_CONFIG": str(config_root()), "OUTLAST_APPLIED": str(applied_file())})
+
+
+def chosen_stacks(intent: Intent, names: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the stacks that a command is asked for, in the order of deployment; without names, all of the fleet.
+
+    Args:
+        intent: the fleet.
+        names: whole names, or what stands behind the fleet's: ``us-east`` is ``<fleet>.us-east``.
+
+    Raises:
+        ConfigError: the fleet has no such stack.
+    """
+    from outlast.errors import ConfigError
+    from outlast.intent import stack_order
+    from outlast.intent.known import unknown
+
+    order = stack_order(intent)
+    whole = {name: name if "." in name else f"{intent.name}.{name}" for name in names or ()}
+    problems = [unknown("--stack", "stack", name, order) for name, stack in whole.items() if stack not in order]
+    if problems:
+        raise ConfigError(problems)
+    return tuple(stack for stack in order if stack in whole.values()) if whole else order
+
+
+def deployed(engine: Engine, stacks: Iterable[str], known: Iterable[str] | None = None) -> AppliedFile:
+    """Return what stacks have deployed; say of those whose outputs are not whole that they count as not deployed."""
+    from outlast.previews import applied_of
+
+    def incomplete(stack: str) -> None:
+        what = "its outputs are incomplete, so it counts as not deployed"
+        print(f"{stack}: {what}; run 'pulumi up -s {stack}'", file=sys.stderr)
+
+    return applied_of(engine, stacks, known, incomplete)
 
 
 def _root_or_here() -> Path:

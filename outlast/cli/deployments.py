@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from outlast.cli.plans import FleetName
+from outlast.errors import EnvironmentProblem, Problem
+
+_BACKEND = 'select their backend: PULUMI_BACKEND_URL, or eval "$(outlast sim env FLEET)"'
 
 
 def applied(
@@ -16,16 +20,19 @@ def applied(
     """Write down what every stack has deployed: the base that a deployment is compared with."""
     from pathlib import Path
 
-    from outlast.cli.context import applied_file, engine, load
+    from outlast.cli.context import applied_file, deployed, engine, load
     from outlast.intent import stack_order
     from outlast.lock import write_applied
-    from outlast.previews import applied_of
 
     intent = load(fleet).intent
-    found = applied_of(engine(), stack_order(intent))
+    runner = engine()
+    known = runner.stacks()
+    found = deployed(runner, stack_order(intent), known)
     path = Path(out) if out else applied_file()
     write_applied(path, found)
     print(f"wrote {path}: {len(found)} of {len(stack_order(intent))} stacks have deployed something")
+    if set(known).isdisjoint(stack_order(intent)):
+        print(f"the backend has no stack of {fleet} yet; if there should be some, {_BACKEND}", file=sys.stderr)
 
 
 def exports(
@@ -39,9 +46,12 @@ def exports(
     from outlast.cli.context import engine, load
     from outlast.intent import stack_order
 
+    intent = load(fleet).intent
     runner = engine()
-    known = set(runner.stacks())
-    stacks = [stack for stack in stack_order(load(fleet).intent) if stack in known]
-    document = {stack: runner.outputs(stack) for stack in stacks}
+    known = runner.stacks()
+    document = {stack: runner.outputs(stack) for stack in stack_order(intent) if stack in known}
+    if not document:
+        do = f"Deploy one first; if there should be some, {_BACKEND}"
+        raise EnvironmentProblem(Problem(where="exports", what=f"the backend has no stack of {fleet} yet", do=do))
     Path(out).write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(f"wrote {out}: {len(document)} stacks")

@@ -6,6 +6,10 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from outlast.previews import Watched
 
 GOOD, BAD = "✔", "✘"
 _QUIET_S = 10.0
@@ -30,7 +34,12 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Sequ
 def messages(texts: Iterable[str]) -> None:
     """Print messages of rules, indented, on standard error."""
     for text in texts:
-        print("\n".join(f"  {line}" for line in text.splitlines()), file=sys.stderr)
+        print("\n".join(f"  {line}".rstrip() for line in text.splitlines()), file=sys.stderr)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return for example ``1 stack`` or ``3 stacks``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 @contextmanager
@@ -54,19 +63,23 @@ class Step:
         self.failed = False
         self._title, self._live = title, live
         self._started = self._said = time.monotonic()
+        self._watched: Watched | None = None
         if live:
             self._overwrite(title)
 
     def follow(self, text: str) -> None:
-        """Show what the running thing says."""
+        """Take a line that the engine prints; show how many resources it has met and which came last."""
+        from outlast.previews import Watched
+
         now = time.monotonic()
-        if not text.strip():
-            return
+        self._watched = self._watched or Watched()
+        self._watched.take(text)
         if self._live:
-            self._overwrite(f"… {self._title}  {now - self._started:.0f} s  {text.strip()}")
+            self._overwrite(f"… {self._title}  {now - self._started:.0f} s  {self._watched}")
         elif now - self._said >= _QUIET_S:
             self._said = now
-            print(f"  … {self._title}: {now - self._started:.0f} s, {text.strip()[:90]}", flush=True)
+            words = ", ".join(filter(None, [f"{now - self._started:.0f} s", str(self._watched)]))
+            print(f"  … {self._title}: {words}", flush=True)
 
     def end(self) -> None:
         """Show the outcome and the time it took."""

@@ -23,22 +23,21 @@ def previews(
     stack: Annotated[list[str] | None, typer.Option(help="Only this stack; repeatable.")] = None,
 ) -> None:
     """Preview every stack of a fleet under the policies, and keep the results."""
-    from outlast.cli.context import applied_file, engine, load, project_root
+    from outlast.cli.context import applied_file, chosen_stacks, deployed, engine, load, project_root
     from outlast.cli.printing import BAD, GOOD, messages, step
     from outlast.intent import stack_order
     from outlast.lock import write_applied
-    from outlast.previews import applied_of, ensure_stacks, preview_in_order, save_preview
+    from outlast.previews import ensure_stacks, preview_in_order, save_preview
 
     found = load(fleet)
     runner = engine()
-    order = stack_order(found.intent)
-    stacks = tuple(name for name in order if name in stack) if stack else order
+    stacks = chosen_stacks(found.intent, stack)
     ensure_stacks(runner, stacks, create=init)
-    deployed = applied_of(runner, order)
-    write_applied(applied_file(), deployed)
+    base = deployed(runner, stack_order(found.intent))
+    write_applied(applied_file(), base)
     folder = Path(out) if out else project_root() / "previews" / fleet
     bad = 0
-    for preview in preview_in_order(runner, stacks, project_root() / pack, found.lock(), deployed, step):
+    for preview in preview_in_order(runner, stacks, project_root() / pack, found.lock(), base, step):
         save_preview(folder, preview)
         if not preview.ok:
             bad += 1

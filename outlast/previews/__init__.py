@@ -15,12 +15,14 @@ from outlast.previews.fleet import (
     save_preview,
 )
 from outlast.previews.git import file_at
+from outlast.previews.said import Watched
 
 __all__ = [
     "Engine",
     "Finished",
     "Progress",
     "StackPreview",
+    "Watched",
     "applied_of",
     "check_previews",
     "ensure_stacks",

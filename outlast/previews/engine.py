@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from outlast.errors import EnvironmentProblem, Problem
+from outlast.previews.said import causes, told
 
 Progress = Callable[[str], None]
 """Receives each line the engine prints, as it comes."""
@@ -44,12 +45,13 @@ class Finished:
     def last_words(self) -> str:
         """The last error it printed, or the last line."""
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
-        errors = [line for line in lines if line.startswith("error:")]
-        return (errors or lines or ["it failed and said nothing"])[-1].removeprefix("error:").strip()
+        errors = causes(line for line in lines if line.startswith("error:"))
+        last = (errors or lines or ["it failed and said nothing"])[-1]
+        return last.removeprefix("error:").strip().removesuffix(".")
 
     @property
     def diagnostics(self) -> str:
-        """What the engine says of each resource, without its lists of resources and outputs."""
+        """What the engine complains of, resource by resource, without what only follows from another error."""
         lines = self.output.splitlines()
         starts = [index for index, line in enumerate(lines) if line.startswith("Diagnostics:")]
         if not starts:
@@ -59,7 +61,7 @@ class Finished:
             (index for index in range(start, len(lines)) if lines[index].startswith(("Outputs:", "Resources:"))),
             len(lines),
         )
-        return "\n".join(lines[start + 1 : end]).strip("\n")
+        return told(lines[start + 1 : end]) or self.last_words
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,12 @@ class Engine:
 
     def stacks(self) -> tuple[str, ...]:
         """Return the names of all stacks of the project in the backend, sorted."""
+        return tuple(sorted(self.resource_counts()))
+
+    def resource_counts(self) -> Mapping[str, int]:
+        """Return all stacks of the project in the backend with the number of resources each holds."""
         document = self._json("stack", "ls", "--json")
-        return tuple(sorted(str(entry["name"]).rsplit("/", 1)[-1] for entry in document))
+        return {str(entry["name"]).rsplit("/", 1)[-1]: int(entry.get("resourceCount") or 0) for entry in document}
 
     def ensure_stack(self, stack: str) -> None:
         """Create a stack unless it exists."""
@@ -158,7 +164,7 @@ class Engine:
             stdout: file that takes standard output instead.
         """
         command = ("pulumi", *arguments, *_BASE)
-        environment = {**os.environ, **self.environment, **(extra or {})}
+        environment = with_engine({**os.environ, **self.environment, **(extra or {})}, self.project)
         lines: list[str] = []
         with _sink(stdout) as sink, _started(command, self.project, environment, sink) as process:
             for line in process.stderr if stdout else process.stdout or ():  # type: ignore[union-attr]
@@ -202,6 +208,15 @@ class Engine:
             raise EnvironmentProblem(Problem(where=done.command, what=done.last_words, do=_advice(done.output)))
 
 
+def with_engine(environment: Mapping[str, str], project: Path) -> dict[str, str]:
+    """Return an environment in which the engine that ``make setup`` found or built goes before any other."""
+    built = project / ".build" / "engine-bin"
+    if not built.is_file():
+        return dict(environment)
+    folders = [built.read_text(encoding="utf-8").strip(), environment.get("PATH", "")]
+    return {**environment, "PATH": os.pathsep.join(filter(None, folders))}
+
+
 def _violations(log: Path) -> Iterator[str]:
     """Yield messages of mandatory policies, in order, each once."""
     seen: set[str] = set()
@@ -223,7 +238,9 @@ def _advice(output: str) -> str:
         )
     if "no such file or directory" in text and "state" in text:
         return 'Run eval "$(outlast sim env FLEET)" first'
-    return "Read the engine's output above"
+    if "access_token" in text or "login" in text:
+        return "Run 'pulumi login', or for simulated clouds eval \"$(outlast sim env FLEET)\""
+    return "Mend that and run the same command again"
 
 
 @contextmanager
@@ -263,11 +280,16 @@ def _started(
         yield process
     except BaseException:
         # One interrupt asks the engine to stop after what is under way; it then saves its state and ends its plugins.
+        # Another interrupt, or a minute, ends them all.
         with suppress(ProcessLookupError):
             process.send_signal(signal.SIGINT)
         try:
             process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         raise
+    finally:
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()

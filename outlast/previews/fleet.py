@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from outlast.errors import EnvironmentProblem, Problem, listed
+from outlast.intent.reading import validate
 from outlast.intent.stacks import parse
 from outlast.lock import Applied, AppliedFile, Lock, counts_of, lock_digest, write_applied
 from outlast.lock.applied import APPLIED_VARIABLE
 from outlast.previews.engine import Engine, Finished, Progress
-from outlast.view import Resource, after_preview, before_preview
+from outlast.previews.said import causes
+from outlast.view import Resource, after_preview, before_preview, normalise
+from outlast.view.resource import unknown_paths
 
 
 @dataclass(frozen=True)
@@ -153,22 +156,39 @@ def check_previews(previews: Iterable[StackPreview]) -> None:
         raise EnvironmentProblem(problems)
 
 
-def applied_of(engine: Engine, stacks: Iterable[str], known: Iterable[str] | None = None) -> AppliedFile:
+def applied_of(
+    engine: Engine,
+    stacks: Iterable[str],
+    known: Iterable[str] | None = None,
+    incomplete: Callable[[str], None] = lambda _: None,
+) -> AppliedFile:
     """Return what stacks say they have deployed; one that does not exist, or was torn down, has deployed nothing.
 
     Args:
         engine: where the stacks are.
         stacks: which ones.
         known: stacks that exist; absent, the engine is asked.
+        incomplete: told of each stack whose output is not whole, as an interrupted run leaves it; it counts as one
+            that has deployed nothing.
     """
     known = set(engine.stacks() if known is None else known)
-    outputs = {stack: engine.outputs(stack) for stack in stacks if stack in known}
-    return {stack: Applied.model_validate(found["applied"]) for stack, found in outputs.items() if found.get("applied")}
+    applied = {}
+    for stack in stacks:
+        output = engine.outputs(stack).get("applied") if stack in known else None
+        if not output:
+            continue
+        unknown = next(unknown_paths(normalise(output)), None)
+        whole = validate(output, stack, Applied, []) if unknown is None else None
+        if whole:
+            applied[stack] = whole
+        else:
+            incomplete(stack)
+    return applied
 
 
 def _reason(done: Finished, document: Mapping[str, Any]) -> str:
-    errors = [
+    errors = causes(
         str(entry["message"]).strip() for entry in document.get("diagnostics", ()) if entry.get("severity") == "error"
-    ]
+    )
     lines = [line.strip() for line in done.output.splitlines() if line.strip()]
     return "\n".join(errors) or (lines[-1] if lines else "the engine said nothing")

@@ -71,7 +71,7 @@ class SpendReport:
         """All quotas that the lock's node pools count against."""
         units = {quota.quota_code: quota.unit for quota in self.intent.facts.quotas}
         return tuple(
-            QuotaUse(region, code, units[code], _granted(self.intent, region, code), need)
+            QuotaUse(region, code, _UNITS[units[code]], _granted(self.intent, region, code), need)
             for region, block in self.lock.regions.items()
             if region in self.intent.regions
             for code, need in quota_needs(block, self.intent, region).items()
@@ -165,6 +165,7 @@ def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(parts)
 
 
+_UNITS = {"vcpu": "vCPU", "gpus": "GPUs"}
 _HALF_A_CENT = 0.005
 """Less is the rounding of sums."""
 

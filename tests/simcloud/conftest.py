@@ -14,7 +14,7 @@ import grpc
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
-from simcloud import shapes
+from simcloud import faults, shapes
 from simcloud.cloud import cloud_of, packages
 from simcloud.operations import Operations
 from simcloud.provider import Provider
@@ -46,6 +46,7 @@ def _held(cloud: str, region: str, zone: str, machine_type: str, nodes: int) -> 
 
 WORLD_DOCUMENT = {
     "fleet": "test",
+    "fleet_regions": {"us-east": "us-east-1", "eu-west": "europe-west4"},
     "regions": {"aws": ["us-east-1", "eu-north-1"], "gcp": ["europe-west4", "europe-north1"]},
     "zones": {
         "aws/us-east-1": ["use1-az1", "use1-az2"],
@@ -290,6 +291,11 @@ def site(tmp_path: Path, all_shapes: Mapping[str, shapes.Shapes]) -> Iterator[Si
 def plugins(site: Site) -> Mapping[str, Plugin]:
     """The plugins of an empty simulated cloud."""
     return site.plugins
+
+
+def set_fault(clouds: Clouds, kind: str, arguments: Mapping[str, Any], times: int | None = None) -> faults.Fault:
+    """Put a fault into force in the small world."""
+    return faults.set_fault(clouds, World(document=WORLD_DOCUMENT), kind, arguments, times)
 
 
 def rows_of(package: str) -> list[Row]:

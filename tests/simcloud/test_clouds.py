@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
-from simcloud import faults
 from simcloud.provider import Provider, refuse_elsewhere
 from simcloud.refusals import Refused
 from simcloud.values import DEFAULTS, UNKNOWN, encode
@@ -32,6 +31,7 @@ from tests.simcloud.conftest import (
     eks,
     gke,
     pool,
+    set_fault,
     urn_of,
 )
 
@@ -245,7 +245,7 @@ def test_a_quota_is_refused_beyond_what_is_granted(site: Site, ask: str) -> None
 
 def test_a_quota_is_judged_when_an_update_asks_for_more_and_never_when_for_less(site: Site) -> None:
     made = site.plugins["aws"].create(NODES, "nodes", pool(eks(site), **sized(4)))
-    faults.set_fault(site.clouds, "revoke-quota", {"cloud": "aws", "region": "*", "code": "P", "granted": "0"})
+    set_fault(site.clouds, "revoke-quota", {"cloud": "aws", "region": "*", "code": "P", "granted": "0"})
     with pytest.raises(Refusal, match="quota P"):
         site.plugins["aws"].update(made, pool(site, **sized(5)), preview=True)
     site.plugins["aws"].update(made, pool(site, **sized(3)))

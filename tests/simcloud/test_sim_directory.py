@@ -3,15 +3,22 @@
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 from outlast.errors import EnvironmentProblem
-from simcloud import environment, shell_exports, sim_directory
+from simcloud import environment, life, shell_exports, sim_directory
 from simcloud.fleet_config import mirror
 from simcloud.home import install
-from simcloud.state import Clouds
+from simcloud.state import Clouds, Links, Stored
+
+SCRIPTS = sysconfig.get_path("scripts")
+VPC = Stored(
+    cloud="aws", account="1", region="us-east-1", type="aws:ec2/vpc:Vpc", id="vpc-1", urn="u", name="n", checked={},
+    outputs={}, hash="0",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -34,15 +41,37 @@ def test_the_environment_is_absolute_and_inside_the_sim(tmp_path: Path) -> None:
     for key in ("PULUMI_HOME", "OUTLAST_SIM", "OUTLAST_CONFIG", "OUTLAST_APPLIED"):
         assert found[key].startswith(str(tmp_path / "sim"))
     assert found["PULUMI_BACKEND_URL"] == f"file://{tmp_path}/sim/state"
-    assert found["PATH"] == "bin"
+    assert found["PATH"] == f"{SCRIPTS}:bin"
 
 
 def test_an_engine_built_from_source_goes_first_on_the_path(tmp_path: Path) -> None:
     (tmp_path / ".build").mkdir()
     (tmp_path / ".build" / "engine-bin").write_text("/engine/bin\n")
     first = environment(tmp_path / "sim", tmp_path, "demo", {"PATH": "bin"})
-    assert first["PATH"] == "/engine/bin:bin"
-    assert environment(tmp_path / "sim", tmp_path, "demo", first)["PATH"] == "/engine/bin:bin"
+    assert first["PATH"] == f"/engine/bin:{SCRIPTS}:bin"
+    assert environment(tmp_path / "sim", tmp_path, "demo", first)["PATH"] == first["PATH"]
+
+
+def test_the_command_line_is_found_in_a_shell_that_took_the_environment(tmp_path: Path) -> None:
+    script = shell_exports(environment(tmp_path / "sim", tmp_path, "demo", {"PATH": "/usr/bin:/bin"}))
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{script} command -v outlast"], env={}, capture_output=True, text=True, check=True
+    )
+    assert Path(done.stdout.strip()).parent == Path(SCRIPTS)
+
+
+def test_a_reset_says_how_much_it_forgot(tmp_path: Path) -> None:
+    stacks = tmp_path / "state" / ".pulumi" / "stacks" / "outlast"
+    stacks.mkdir(parents=True)
+    for name in ("demo.global.json", "demo.global.json.bak", "demo.global.json.attrs", "demo.routing.json.gz"):
+        (stacks / name).touch()
+    clouds = Clouds(tmp_path / "clouds.sqlite")
+    with clouds.change():
+        clouds.add(VPC, Links())
+    clouds.close()
+    assert life.reset(tmp_path) == (2, 1)
+    assert life.reset(tmp_path) == (0, 0)
+    assert (tmp_path / "applied.json").read_text() == "{}\n"
 
 
 def test_exports_survive_a_shell() -> None:

@@ -72,6 +72,12 @@ def place(_row: Row, _inputs: Mapping[str, Any], session: Session) -> Place:
     return Place(cloud="kubernetes", account=session.account or f"unreachable {session.region}", region="")
 
 
+def host(where: Place) -> Place:
+    """Where the cluster lies."""
+    cloud, account, region, *_ = [*where.account.split("/"), "", "", ""]
+    return Place(cloud=cloud, account=account, region=region)
+
+
 def echo(row: Row, _where: Place, inputs: Mapping[str, Any], session: Session) -> Mapping[str, Any]:
     """The namespace is known before the API server is asked."""
     if row.place == "cluster":
@@ -169,6 +175,7 @@ CLOUD = Cloud(
     configure=configure,
     place=place,
     echo=echo,
+    host=host,
     provider_fixed=frozenset({"clusterIdentifier"}),
     bridged=False,
     global_ids=True,

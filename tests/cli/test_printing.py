@@ -1,0 +1,34 @@
+"""What a running step shows without a terminal."""
+
+from types import SimpleNamespace
+
+from outlast.cli import printing
+
+
+def test_a_step_without_a_terminal_gives_a_sign_of_life_in_words(monkeypatch, capsys):
+    now = iter([0.0, 1.0, 11.0, 12.0, 22.0, 23.0])
+    monkeypatch.setattr("outlast.cli.printing.time", SimpleNamespace(monotonic=lambda: next(now)))
+    with printing.step("up demo.us-east") as step:
+        step.follow(" +  aws:ec2:Vpc us-east-network create ")
+        step.follow("@ updating....")
+        step.follow(" +  aws:ec2:Vpc us-east-network creating (0s) ")
+        step.follow("    pools : {}")
+    assert capsys.readouterr().out.splitlines() == [
+        "  … up demo.us-east: 11 s, 1 resource, previewing Vpc us-east-network",
+        "  … up demo.us-east: 22 s, 1 resource, creating Vpc us-east-network",
+        "✔ up demo.us-east  (23.0 s)",
+    ]
+
+
+def test_a_step_that_has_met_no_resource_shows_its_time(monkeypatch, capsys):
+    now = iter([0.0, 10.0, 10.5])
+    monkeypatch.setattr("outlast.cli.printing.time", SimpleNamespace(monotonic=lambda: next(now)))
+    with printing.step("up demo.us-east") as step:
+        step.follow("Loading policy packs...: starting")
+        step.failed = True
+    assert capsys.readouterr().out.splitlines() == ["  … up demo.us-east: 10 s", "✘ up demo.us-east  (10.5 s)"]
+
+
+def test_messages_are_indented_and_blank_lines_stay_blank(capsys):
+    printing.messages(["one\n\ntwo"])
+    assert capsys.readouterr().err == "  one\n\n  two\n"
