@@ -10,8 +10,8 @@ IS_MAIN = True
 def run(stage: Stage) -> None:
     """Destroy all stacks, unless they are to be kept."""
     if stage.keep:
-        stage.say("KEEP=1: nothing is destroyed this time; the stacks go back to the committed configuration.")
-        stage.restore()
+        stage.say("KEEP=1: the clouds still hold the raise; emptied, they get the committed configuration and stay up.")
+        stage.prepare()
         stage.outlast("sim", "up", FLEET)
         return
     stage.outlast("sim", "down", FLEET)

@@ -110,16 +110,29 @@ def test_a_lost_zone_refuses_new_nodes_and_leaves_the_others_alone(deployed: Sim
     assert "use1-az2" in ran.refusal, ran.output
 
 
+def test_a_kept_demo_stays_up_as_committed_and_another_up_changes_nothing(tmp_path) -> None:
+    project, environment = _copied_project(tmp_path)
+    ran = subprocess.run(
+        [sys.executable, "-m", "demo", "--keep"], cwd=project, env=environment, text=True, capture_output=True
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    up = f"pulumi up --yes --non-interactive --expect-no-changes --stack {US_EAST} --policy-pack policies"
+    again = subprocess.run(
+        ["bash", "-c", f'eval "$(.venv/bin/outlast sim env {FLEET})" && {up}'],
+        cwd=project,
+        env=environment,
+        text=True,
+        capture_output=True,
+    )
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
 def test_an_interrupted_demo_leaves_no_process_behind(tmp_path) -> None:
-    project = tmp_path / "project"
-    ignored = shutil.ignore_patterns(".venv", ".sim", ".git", "__pycache__", ".*_cache")
-    shutil.copytree(REPO, project, ignore=ignored)
-    (project / ".venv").symlink_to(REPO / ".venv")
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("OUTLAST_", "PULUMI_"))}
+    project, environment = _copied_project(tmp_path)
     with subprocess.Popen(
         [sys.executable, "-m", "demo"],
         cwd=project,
-        env={**clean, "PYTHONPATH": str(project)},
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -134,6 +147,16 @@ def test_an_interrupted_demo_leaves_no_process_behind(tmp_path) -> None:
         assert demo.wait(timeout=120) == 130, rest
     assert _processes_in(project) == []
     assert "Traceback" not in rest, rest
+
+
+def _copied_project(folder: Path) -> tuple[Path, dict[str, str]]:
+    """Return a copy of the project without its caches, and an environment that knows no simulation yet."""
+    project = folder / "project"
+    ignored = shutil.ignore_patterns(".venv", ".sim", ".git", "__pycache__", ".*_cache")
+    shutil.copytree(REPO, project, ignore=ignored)
+    (project / ".venv").symlink_to(REPO / ".venv")
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("OUTLAST_", "PULUMI_"))}
+    return project, {**clean, "PYTHONPATH": str(project)}
 
 
 def _processes_in(project: Path) -> list[str]:
