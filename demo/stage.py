@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from outlast.previews import started
 
 FLEET = "demo"
 
@@ -116,7 +116,9 @@ class Stage:
         if not quiet:
             self.say(f"\n$ {shown}")
         lines: list[str] = []
-        with self._running(command, folder or self.root, environment or {}) as process:
+        # The command may itself be waiting a minute for the engine, so it is given longer.
+        variables = {**self.variables(), **(environment or {})}
+        with started(command, folder or self.root, variables, patience=90) as process:
             for line in process.stdout or ():
                 lines.append(line)
                 if not (quiet or quiet_output):
@@ -134,30 +136,6 @@ class Stage:
         from simcloud import environment
 
         return {**os.environ, **environment(self.sim, self.root, FLEET), "OUTLAST_CONFIG": str(self.config)}
-
-    @contextmanager
-    def _running(self, command: list[str], folder: Path, extra: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**self.variables(), **extra},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            yield process
-        except BaseException:
-            with suppress(ProcessLookupError):
-                process.send_signal(signal.SIGINT)
-            try:
-                process.wait(timeout=90)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-            raise
 
 
 @contextmanager

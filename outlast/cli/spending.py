@@ -82,6 +82,7 @@ def spend(
 
 
 def _report(found: Fleet, base: str | None, base_lock: Path | None, previews: Path | None) -> SpendReport:
+    from outlast.intent import stack_order
     from outlast.lock import freshness
     from outlast.previews import load_previews
     from outlast.report import SpendReport
@@ -98,18 +99,19 @@ def _report(found: Fleet, base: str | None, base_lock: Path | None, previews: Pa
         change = compare(lines_of_view(before, intent), lines_of_view(after, intent))
         view = after
         failed = tuple(preview.stack for preview in kept if not preview.ok)
+        missing = tuple(sorted(set(stack_order(intent)) - {preview.stack for preview in kept}))
     else:
         after_lines = lines_of_lock(lock, intent)
         change = compare(_base_lines(found, base, base_lock) if base or base_lock else after_lines, after_lines)
         view = view_of((), intent.facts)
-        failed = ()
+        failed = missing = ()
     violations = run(
         RULES, Deployment(intent=intent, lock=lock, applied=found.applied() if previews else None, view=view)
     )
     is_total = not (base or base_lock or previews)
     step = lock.step if change.changed else ""
     stale = freshness(lock, intent).stale
-    return SpendReport(intent.name, step, change, violations, intent, lock, stale, failed, is_total)
+    return SpendReport(intent.name, step, change, violations, intent, lock, stale, failed, missing, is_total)
 
 
 def _base_lines(found: Fleet, base: str | None, base_lock: Path | None) -> tuple[NodeLine, ...]:

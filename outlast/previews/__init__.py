@@ -15,6 +15,7 @@ from outlast.previews.fleet import (
     save_preview,
 )
 from outlast.previews.git import file_at
+from outlast.previews.process import started
 from outlast.previews.said import Watched
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "preview_in_order",
     "preview_stack",
     "save_preview",
+    "started",
 ]

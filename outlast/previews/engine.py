@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 import yaml
 
 from outlast.errors import EnvironmentProblem, Problem
+from outlast.previews.process import started
 from outlast.previews.said import causes, told
 
 Progress = Callable[[str], None]
@@ -166,7 +166,7 @@ class Engine:
         command = ("pulumi", *arguments, *_BASE)
         environment = with_engine({**os.environ, **self.environment, **(extra or {})}, self.project)
         lines: list[str] = []
-        with _sink(stdout) as sink, _started(command, self.project, environment, sink) as process:
+        with _sink(stdout) as sink, started(command, self.project, environment, sink) as process:
             for line in process.stderr if stdout else process.stdout or ():  # type: ignore[union-attr]
                 lines.append(line)
                 if progress:
@@ -256,40 +256,3 @@ def _sink(path: Path | None) -> Iterator[Any]:
     else:
         with path.open("w", encoding="utf-8") as stream:
             yield stream
-
-
-@contextmanager
-def _started(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], sink: Any
-) -> Iterator[subprocess.Popen[str]]:
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT if sink == subprocess.PIPE else subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-    except FileNotFoundError as error:
-        do = "Run 'make setup', which finds or builds it"
-        raise EnvironmentProblem(Problem(where="pulumi", what="the Pulumi command is not on PATH", do=do)) from error
-    try:
-        yield process
-    except BaseException:
-        # One interrupt asks the engine to stop after what is under way; it then saves its state and ends its plugins.
-        # Another interrupt, or a minute, ends them all.
-        with suppress(ProcessLookupError):
-            process.send_signal(signal.SIGINT)
-        try:
-            process.wait(timeout=60)
-        except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        raise
-    finally:
-        for stream in (process.stdout, process.stderr):
-            if stream:
-                stream.close()

@@ -43,6 +43,8 @@ class SpendReport:
     """Inputs that changed since the lock was made; its counts answer another question."""
     failed_previews: tuple[str, ...] = ()
     """Stacks whose previews did not pass; what they would deploy is not known in full."""
+    missing_previews: tuple[str, ...] = ()
+    """Stacks without a preview; nothing of theirs is in a sum."""
     is_total: bool = False
     """Whether there is no base: the whole fleet is shown, and nothing is a change."""
 
@@ -137,8 +139,13 @@ class SpendReport:
         if self.stale:
             what = f"made before {', '.join(self.stale)} changed; run 'outlast plan {self.fleet}'"
             found.insert(0, ("Lock", what, ""))
-        if self.failed_previews:
-            found.insert(0, ("Previews", f"{', '.join(self.failed_previews)} did not pass", ""))
+        previews = {
+            "did not pass": self.failed_previews,
+            "not in the sums, for want of a preview": self.missing_previews,
+        }
+        unknown = "; ".join(f"{', '.join(stacks)} {what}" for what, stacks in previews.items() if stacks)
+        if unknown:
+            found.insert(0, ("Previews", unknown, ""))
         return tuple((subject, not bad, bad or good) for subject, bad, good in found)
 
     @property

@@ -172,6 +172,8 @@ def test_previews_keep_records_that_spend_prices_without_a_difference(deployed: 
     from_lock = deployed.outlast("spend", FLEET, "--format", "json")
     assert json.loads(priced.output)["usdPerHour"]["after"] == json.loads(from_lock.output)["usdPerHour"]["after"]
     assert json.loads(priced.output)["gpus"]["delta"] == 0
+    unknown = json.loads(priced.output)["verdicts"]["previews"]["detail"]
+    assert f"{FLEET}.global, {FLEET}.routing" in unknown
 
 
 def _env(simulation: Simulation) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from abc import abstractmethod
 from typing import TYPE_CHECKING, cast
 
 from importlinter import Contract, ContractCheck, fields, output
@@ -38,9 +39,9 @@ def edges(graph: ImportGraph) -> Iterator[Edge]:
 class EdgeContract(Contract):
     """A contract broken by each direct import that ``refuses`` says."""
 
+    @abstractmethod
     def refuses(self, importer: str, imported: str) -> bool:
         """Whether this import breaks the contract."""
-        raise NotImplementedError
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         """Judge the graph."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from simcloud.addresses import public_address
 from simcloud.refusals import Violation
-from simcloud.row import Born, Case, Computed, Name, Row, one_of, refusal
+from simcloud.row import Born, Case, Computed, Name, Refusal, Row, one_of, refusal
 from simcloud.values import UNKNOWN, has_unknown, is_unknown
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
@@ -238,6 +238,25 @@ def _deployment_status(born: Born) -> dict[str, Any]:
     return {"replicas": count, "readyReplicas": count, "availableReplicas": count, "updatedReplicas": count}
 
 
+def _namespaced(
+    type_: str,
+    *refusals: Refusal,
+    name: Name | None = None,
+    outputs: Mapping[str, Computed] | None = None,
+    immutable: str = "",
+) -> Row:
+    """Return the row of a type whose objects live in a namespace, with what all of them share."""
+    return Row(
+        type=type_,
+        id=object_id,
+        name=name or object_name(),
+        outputs={"metadata": METADATA, **(outputs or {})},
+        immutable=frozenset({"metadata.namespace", immutable} - {""}),
+        unique=(object_key,),
+        refusals=(namespace_missing, *refusals),
+    )
+
+
 ROWS = (
     Row(
         type=NAMESPACE,
@@ -247,63 +266,28 @@ ROWS = (
         outputs={"metadata": METADATA, "status": {"phase": "Active"}},
         unique=(cluster_key,),
     ),
-    Row(
-        type="kubernetes:core/v1:ServiceAccount",
-        id=object_id,
-        name=object_name(),
-        outputs={"metadata": METADATA},
-        immutable=frozenset({"metadata.namespace"}),
-        unique=(object_key,),
-        refusals=(namespace_missing,),
-    ),
-    Row(
-        type=CONFIG_MAP,
-        id=object_id,
-        name=object_name(),
-        outputs={"metadata": METADATA},
-        immutable=frozenset({"metadata.namespace"}),
-        unique=(object_key,),
-        refusals=(namespace_missing,),
-    ),
-    Row(
-        type=SERVICE,
-        id=object_id,
+    _namespaced("kubernetes:core/v1:ServiceAccount"),
+    _namespaced(CONFIG_MAP),
+    _namespaced(
+        SERVICE,
+        _ports,
+        _address_not_reserved,
+        refusal(f"{_API}, ServiceSpec: type")(
+            one_of("spec.type", ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"))
+        ),
         name=_AS_SERVICE,
-        outputs={"metadata": METADATA, "spec": _service_spec, "status": _service_status},
-        immutable=frozenset({"metadata.namespace", "spec.clusterIP"}),
-        unique=(object_key,),
-        refusals=(
-            namespace_missing,
-            _ports,
-            _address_not_reserved,
-            refusal(f"{_API}, ServiceSpec: type")(
-                one_of("spec.type", ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"))
-            ),
-        ),
+        outputs={"spec": _service_spec, "status": _service_status},
+        immutable="spec.clusterIP",
     ),
-    Row(
-        type=DEPLOYMENT,
-        id=object_id,
-        name=object_name(),
-        outputs={"metadata": METADATA, "status": _deployment_status},
-        immutable=frozenset({"metadata.namespace", "spec.selector"}),
-        unique=(object_key,),
-        refusals=(
-            namespace_missing,
-            _selector_matches_nothing,
-            _containers,
-            _mount_without_volume,
-            _quantity,
-            _gpu_limits,
-        ),
+    _namespaced(
+        DEPLOYMENT,
+        _selector_matches_nothing,
+        _containers,
+        _mount_without_volume,
+        _quantity,
+        _gpu_limits,
+        outputs={"status": _deployment_status},
+        immutable="spec.selector",
     ),
-    Row(
-        type="kubernetes:policy/v1:PodDisruptionBudget",
-        id=object_id,
-        name=object_name(),
-        outputs={"metadata": METADATA},
-        immutable=frozenset({"metadata.namespace"}),
-        unique=(object_key,),
-        refusals=(namespace_missing, _one_budget),
-    ),
+    _namespaced("kubernetes:policy/v1:PodDisruptionBudget", _one_budget),
 )
