@@ -6,6 +6,7 @@ May hold: what a lock says and whether it fits its inputs. Not: how it was found
 from outlast.lock.applied import (
     Applied,
     AppliedFile,
+    AppliedPool,
     Counts,
     applied_in,
     applied_output,
@@ -27,6 +28,7 @@ from outlast.lock.models import (
     Premium,
     PremiumSize,
     Replicas,
+    Slices,
     Solver,
     Window,
 )
@@ -36,6 +38,7 @@ __all__ = [
     "LOCK_FILE",
     "Applied",
     "AppliedFile",
+    "AppliedPool",
     "Binding",
     "Counts",
     "Freshness",
@@ -50,6 +53,7 @@ __all__ = [
     "PremiumSize",
     "Replicas",
     "ShortQuota",
+    "Slices",
     "Solver",
     "Window",
     "applied_in",

@@ -163,7 +163,7 @@ def _cells(intent: Intent, demand: Mapping[str, Mapping[CellKey, Floats]], moves
 
 
 def _cell(intent: Intent, region: str, pool: str, index: int, *, is_home: bool) -> Cell:
-    found = intent.accelerator_for(pool, region)
+    found = next(iter(intent.accelerators_for(pool, region).items()), None)
     if found is None:
         raise PlanError(
             Problem(where=f"{intent.name}/regions.yaml, regions.{region}", what=f"no accelerator for '{pool}'")

@@ -34,8 +34,8 @@ def check_plannable(intent: Intent) -> Iterator[Problem]:
                 do="Set tier: dedicated, or take the model from the tenants",
             )
         for region in intent.regions:
-            if found := intent.accelerator_for(model, region):
-                yield from _check_node_pools(intent, model, region, found[0])
+            for accelerator in intent.accelerators_for(model, region):
+                yield from _check_node_pools(intent, model, region, accelerator)
 
 
 def _check_node_pools(intent: Intent, model: str, region: str, accelerator: str) -> Iterator[Problem]:

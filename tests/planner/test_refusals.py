@@ -19,11 +19,6 @@ def test_other_tiers():
         plan(make_intent(models={"models": {"chat": {"tier": "packed"}}}), None)
 
 
-def test_parts_of_a_card():
-    with pytest.raises(PlanError, match=r"gh100\.partition: .*not planned yet"):
-        plan(make_intent(regions=with_pools(gh100={"partition": "slice-4"})), None)
-
-
 @pytest.mark.parametrize("change", [{"capacity": "spot"}, {"scaling": "elastic"}], ids=["spot", "elastic"])
 def test_headroom_on_nodes_that_may_be_missing(change):
     with pytest.raises(PlanError, match="can carry the headroom of 'chat'"):
