@@ -31,11 +31,23 @@ from outlast.lock.models import (
     Slices,
     Solver,
     Window,
+    floor_at,
 )
-from outlast.lock.reading import LOCK_FILE, Overfull, check_lock, lock_text, nodes_for, overfull, parse_lock, read_lock
+from outlast.lock.reading import (
+    LOCK_FILE,
+    MAX_WINDOWS,
+    Overfull,
+    check_lock,
+    lock_text,
+    nodes_for,
+    overfull,
+    parse_lock,
+    read_lock,
+)
 
 __all__ = [
     "LOCK_FILE",
+    "MAX_WINDOWS",
     "Applied",
     "AppliedFile",
     "AppliedPool",
@@ -61,6 +73,7 @@ __all__ = [
     "applied_path",
     "check_lock",
     "counts_of",
+    "floor_at",
     "freshness",
     "input_digests",
     "lock_digest",

@@ -10,8 +10,7 @@ from fractions import Fraction
 
 from outlast.intent import HOURS, Intent, region_stack
 from outlast.intent.partitions import is_sliced
-from outlast.lock import AppliedFile, AppliedPool, Counts, Lock, counts_of, nodes_for
-from outlast.lock.models import floor_at
+from outlast.lock import AppliedFile, AppliedPool, Counts, Lock, counts_of, floor_at, nodes_for
 
 COLD = "scale-to-zero"
 """Tier whose replicas start on demand: quota and node limits hold them, not running nodes."""
