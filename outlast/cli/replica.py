@@ -1,4 +1,4 @@
-"""The command ``outlast replica``: memory, concurrency, engine flags, published goodput and cold start of one replica."""
+"""The command ``outlast replica``: reads what one replica is from options, and from a fleet's files if one is named."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from outlast.errors import Problem
     from outlast.facts import Facts
     from outlast.intent import Intent
     from outlast.intent.models import Model
-    from outlast.replica import ColdStart, Replica, ReplicaMemory
+    from outlast.replica import Replica
 
 _CONTEXT = "8,000 tokens"
 _FORMATS = ("text", "json")
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class Chosen:
     """What the options and the fleet's files say together."""
 
     facts: Facts
@@ -50,6 +50,7 @@ def replica(
     form: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
 ) -> None:
     """Say what one replica holds: memory, concurrent sequences, engine flags, published goodput, cold start."""
+    from outlast.cli.replica_shown import show_json, show_text
     from outlast.errors import ConfigError
     from outlast.intent.known import unknown
     from outlast.replica import memory_of
@@ -71,11 +72,11 @@ def replica(
     }
     chosen = _of_fleet(model, fleet, options) if fleet is not None else _of_facts(model, options)
     memory = memory_of(chosen.replica)
-    show = {"text": _show, "json": _show_json}[form]
+    show = {"text": show_text, "json": show_json}[form]
     show(chosen, memory)
 
 
-def _of_facts(model: str, options: Mapping[str, Any]) -> _Chosen:
+def _of_facts(model: str, options: Mapping[str, Any]) -> Chosen:
     from outlast.cli.context import config_root
     from outlast.errors import ConfigError, Problem
     from outlast.facts import load_facts
@@ -106,7 +107,7 @@ def _of_facts(model: str, options: Mapping[str, Any]) -> _Chosen:
     return _chosen(facts, record, options["gpus"], options)
 
 
-def _of_fleet(name: str, fleet: str, options: Mapping[str, Any]) -> _Chosen:
+def _of_fleet(name: str, fleet: str, options: Mapping[str, Any]) -> Chosen:
     from outlast.cli.context import load
     from outlast.errors import ConfigError, Problem
     from outlast.intent.known import unknown
@@ -145,14 +146,14 @@ def _chosen(
     options: Mapping[str, Any],
     intent: Intent | None = None,
     artifact_gib: float | None = None,
-) -> _Chosen:
+) -> Chosen:
     from outlast.replica import Replica, least_gpus, weights_bytes
 
     fixed = {"partition": options["partition"], "accounting": options["accounting"]}
     found = Replica(**record, **fixed, gpus=1 if gpus is None else gpus)
     if gpus is None and found.partition == "whole":
         found = Replica(**record, **fixed, gpus=least_gpus(found) or 1)
-    return _Chosen(facts, found, intent, artifact_gib * 2**30 if artifact_gib else weights_bytes(found))
+    return Chosen(facts, found, intent, artifact_gib * 2**30 if artifact_gib else weights_bytes(found))
 
 
 def _adapters(options: Mapping[str, Any], problems: list[Problem]) -> Any:
@@ -190,129 +191,3 @@ def _quantity(option: str, text: str, problems: list[Problem]) -> float | None:
     except ValueError as error:
         problems.append(Problem(where=f"--{option}", what=str(error)))
         return None
-
-
-def _cold_starts(chosen: _Chosen) -> list[ColdStart]:
-    """Return the cold starts on every machine type of the fleet that carries the card; none without a fleet."""
-    from outlast.replica import STARTS, cold_start
-
-    if chosen.intent is None:
-        return []
-    accelerator = chosen.replica.accelerator.accelerator
-    machines = {
-        (row.cloud, pool.machine_type)
-        for region, row in chosen.intent.regions.items()
-        for pool in chosen.intent.node_pools_for(region, accelerator).values()
-    }
-    return [
-        cold_start(chosen.facts, chosen.facts.machine_types[key], chosen.weights_bytes, chosen.replica.gpus, start)
-        for key in sorted(machines)
-        for start in STARTS
-    ]
-
-
-def _show(chosen: _Chosen, memory: ReplicaMemory) -> None:
-    from outlast.cli.printing import table
-    from outlast.replica import arithmetic, command_line, engine_flags, notes
-
-    found = chosen.replica
-    cards = f"{found.gpus} × {found.accelerator.accelerator}"
-    part = "" if found.partition == "whole" else f", {found.partition}"
-    print(f"{found.shape.model} on {cards}{part}: weights {found.precision}, keys and values {found.kv_precision}")
-    rows = [(line.term, line.how, line.result) for line in arithmetic(memory)]
-    table(("", "arithmetic", "result"), rows, right=(2,))
-    for note in notes(memory):
-        print(f"  note: {note}")
-    print(f"engine flags: {command_line(engine_flags(memory))}")
-    _show_goodput(chosen)
-    _show_cold_starts(_cold_starts(chosen))
-
-
-def _show_goodput(chosen: _Chosen) -> None:
-    from outlast.cli.printing import table
-    from outlast.replica import records_for
-
-    found = chosen.replica
-    rows = records_for(chosen.facts, found.shape, found.accelerator)
-    if not rows:
-        print(f"no published goodput of {found.shape.model} on {found.accelerator.accelerator}: measure it")
-        return
-    print("published goodput (compare only what has the same lengths and latency target):")
-    table(
-        ("kind", "GPUs", "out tok/s a replica", "at", "prompt", "output", "precision", "engine", "as of"),
-        [
-            (
-                row.kind,
-                row.gpus_per_replica,
-                f"{row.out_tok_s_per_replica:,.0f}",
-                row.slo,
-                row.isl,
-                row.osl,
-                row.precision,
-                row.engine,
-                row.as_of,
-            )
-            for row in rows
-        ],
-        right=(1, 2),
-    )
-
-
-def _show_cold_starts(starts: list[ColdStart]) -> None:
-    from outlast.cli.printing import table
-
-    if not starts:
-        return
-    parts = list(dict.fromkeys(step.name for found in starts[::-1] for step in found.steps))
-    rows = []
-    for found in starts:
-        taken = {step.name: f"{step.seconds:,.0f} s" for step in found.steps}
-        cells = [taken.get(part, "") for part in parts]
-        rows.append((f"{found.cloud} {found.machine_type}", found.start, *cells, f"{found.total_s:,.0f} s"))
-    print("cold start of a replica, part by part:")
-    table(("machine type", "start", *parts, "total"), rows, right=tuple(range(2, len(parts) + 3)))
-    for line in dict.fromkeys(f"{step.name}: {step.how} ({step.basis})" for found in starts for step in found.steps):
-        print(f"  {line}")
-
-
-def _show_json(chosen: _Chosen, memory: ReplicaMemory) -> None:
-    import json
-
-    from outlast.replica import engine_flags, lengths, notes, records_for
-
-    found = chosen.replica
-    document = {
-        "model": found.shape.model,
-        "accelerator": found.accelerator.accelerator,
-        "gpus": found.gpus,
-        "partition": found.partition,
-        "precision": found.precision,
-        "kv_precision": found.kv_precision,
-        "context_tokens": found.context_tokens,
-        "accounting": found.accounting,
-        "memory_bytes": memory.memory_bytes,
-        "kept_free_bytes": memory.kept_free_bytes,
-        "weights_bytes": memory.weights_bytes,
-        "weights_basis": memory.weights_basis,
-        "overhead_bytes": memory.overhead_bytes,
-        "adapter_bytes": memory.adapter_bytes,
-        "kv_budget_bytes": memory.kv_budget_bytes,
-        "kv_bytes_per_token": memory.kv.token_bytes,
-        "kv_bytes_per_sequence": memory.kv.fixed_bytes,
-        "tokens": memory.tokens,
-        "sequences": {f"{length:.0f}": memory.sequences(length) for length in lengths(memory)},
-        "engine_flags": [list(pair) for pair in engine_flags(memory)],
-        "notes": list(notes(memory)),
-        "goodput": [row.model_dump(mode="json") for row in records_for(chosen.facts, found.shape, found.accelerator)],
-        "cold_starts": [
-            {
-                "cloud": start.cloud,
-                "machine_type": start.machine_type,
-                "start": start.start,
-                "total_s": start.total_s,
-                "parts_s": {step.name: step.seconds for step in start.steps},
-            }
-            for start in _cold_starts(chosen)
-        ],
-    }
-    print(json.dumps(document, indent=2, sort_keys=True))

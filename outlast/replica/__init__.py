@@ -1,4 +1,4 @@
-"""What one replica is: memory to concurrency, engine flags from the same record, waiting, cold start, published goodput.
+"""What one replica is: memory to concurrency, engine flags from the same record, waiting, cold start, goodput.
 
 May hold: arithmetic of one replica and of a pool of equal ones, from facts and a model's record. Not: counts, places,
 prices, locks, a solver.

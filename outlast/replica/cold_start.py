@@ -1,7 +1,7 @@
 """Seconds from the decision to start a replica until it serves, part by part.
 
-Bandwidth and disks are facts of the machine type; everything else is a constant here with its source. Figures are on the
-slow side of what is published, because a cold start is promised inside an allowed outage. Measure your own.
+Bandwidth and disks are facts of the machine type; everything else is a constant here with its source. Figures are on
+the slow side of what is published, because a cold start is promised inside an allowed outage. Measure your own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ STORE_GB_PER_S = 3.1
 concurrency 32. As of: 2026. Measured.
 """
 DISK_READ_GB_PER_S = 6.2 / 16
-"""One local disk among many. Source: Google Cloud documentation, 16 local disks. As of: 2026. The slowest of the clouds."""
+"""One local disk among many, the slowest of the clouds. Source: Google Cloud documentation, 16 local disks. As of: 2026.
+Measured.
+"""
 DISK_WRITE_GB_PER_S = 3.1 / 16
 """As above, writing."""
 LOADER_GB_PER_S = 7.0

@@ -8,7 +8,7 @@ from outlast.facts import Accelerator, Facts, GoodputFact, ModelShape
 def records_for(
     facts: Facts, shape: ModelShape, accelerator: Accelerator, gpus: int | None = None
 ) -> tuple[GoodputFact, ...]:
-    """Return published rows, measured before modelled, those of the same GPUs a replica first; ``gpus`` keeps only those.
+    """Return published rows, measured before modelled; ``gpus`` keeps those of as many GPUs a replica.
 
     Rows of different conditions are not comparable: latency target, prompt and output lengths stand in each.
     """

@@ -41,7 +41,7 @@ class Part:
 
 
 def part_of(card: Accelerator, name: str) -> Part | None:
-    """Return the part called ``whole``, ``mig-1g.10gb``, ``cpx-nps4`` or ``slice-4``; None if the card has none such."""
+    """Return the part called ``whole``, ``mig-1g.10gb``, ``cpx-nps4`` or ``slice-4``; None if the card has none."""
     if name == WHOLE:
         return Part("card", 1.0, card.mem_gb_nominal)
     if name in _hardware_slices(card):

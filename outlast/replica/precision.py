@@ -24,7 +24,7 @@ PRECISIONS: tuple[str, ...] = get_args(Precision)
 
 _STORED: Mapping[str, float] = MappingProxyType({"32 bit": 4.0, "16 bit": 2.0, "8 bit": 1.0, "4 bit": 17 / 32})
 _LABEL_MARGIN_RATIO = 0.05
-"""A size in a model's name counts as its label only this near to its parameter count: a 17B may name the active part."""
+"""A size in a name is the label only this near to the parameter count: a 17B may name the active part."""
 
 
 def stored_width(shape: ModelShape) -> tuple[str, float]:

@@ -1,8 +1,8 @@
 """Occupancy by pool size: how full a pool of replicas may run while requests hardly wait.
 
-A pool of n replicas with s slots each, behind one picker that sees them all, is a queue with c = n s servers and offered
-load a = occupancy × c. Arrivals are z times as variable as Poisson's (peakedness), service times have a squared
-coefficient of variation v; times are in units of a request's service time S.
+A pool of n replicas with s slots each, behind one picker that sees them all, is a queue with c = n s servers and
+offered load a = occupancy × c. Arrivals are z times as variable as Poisson's (peakedness), service times have mean S
+and squared coefficient of variation v.
 
     P(wait > t)  =  C(c / z, a / z) exp(−2 (c − a) t / (S (z + v)))         for c ≥ z
 
