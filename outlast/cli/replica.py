@@ -90,7 +90,7 @@ def _of_facts(model: str, options: Mapping[str, Any]) -> Chosen:
         problems.append(Problem(where="--accelerator", what="a card is needed", do="Name one, or a fleet with --fleet"))
     elif options["accelerator"] not in facts.accelerators:
         problems.append(unknown("--accelerator", "accelerator", options["accelerator"], facts.accelerators))
-    context = _quantity("context", options["context"] or _CONTEXT, problems)
+    context = _quantity("context", _given(options["context"], _CONTEXT), problems)
     adapters = _adapters(options, problems)
     if problems:
         raise ConfigError(problems)
@@ -98,8 +98,8 @@ def _of_facts(model: str, options: Mapping[str, Any]) -> Chosen:
     record = {
         "shape": shape,
         "accelerator": facts.accelerators[options["accelerator"]],
-        "precision": options["precision"] or stored_precision(shape),
-        "kv_precision": options["kv_precision"] or ("fp16" if options["precision"] == "fp16" else "bf16"),
+        "precision": _given(options["precision"], stored_precision(shape)),
+        "kv_precision": _given(options["kv_precision"], "fp16" if options["precision"] == "fp16" else "bf16"),
         "context_tokens": context,
         "adapters": adapters,
         "task": options["task"],
@@ -116,10 +116,11 @@ def _of_fleet(name: str, fleet: str, options: Mapping[str, Any]) -> Chosen:
     if name not in intent.models:
         raise ConfigError(unknown(f"{fleet}/models.yaml", "model", name, intent.models))
     model = intent.models[name]
-    accelerator = options["accelerator"] or next(iter(model.accelerators))
+    accelerator = _given(options["accelerator"], next(iter(model.accelerators)))
     if accelerator not in intent.facts.accelerators:
         problems.append(unknown("--accelerator", "accelerator", accelerator, intent.facts.accelerators))
-    context = _quantity("context", options["context"], problems) if options["context"] else model.context
+    text = options["context"]
+    context = model.context if text is None else _quantity("context", text, problems)
     adapters = _adapters(options, problems) or _variants(model, options["rank"])
     if problems:
         raise ConfigError(problems)
@@ -127,15 +128,15 @@ def _of_fleet(name: str, fleet: str, options: Mapping[str, Any]) -> Chosen:
     record = {
         "shape": intent.facts.model_shapes[model.shape],
         "accelerator": intent.facts.accelerators[accelerator],
-        "precision": options["precision"] or model.precision,
-        "kv_precision": options["kv_precision"] or model.kv_precision,
+        "precision": _given(options["precision"], model.precision),
+        "kv_precision": _given(options["kv_precision"], model.kv_precision),
         "context_tokens": context,
         "adapters": adapters,
-        "task": options["task"] or (None if model.unit == "output tok/s" else "pool"),
+        "task": _given(options["task"], None if model.unit == "output tok/s" else "pool"),
         "where": f"{fleet}/models.yaml, models.{name}",
     }
-    gpus = options["gpus"] or (how.gpus_per_replica if how else None)
-    size_gib = None if options["precision"] else intent.artifacts.models[model.artifact].size
+    gpus = _given(options["gpus"], how.gpus_per_replica if how else None)
+    size_gib = None if options["precision"] is not None else intent.artifacts.models[model.artifact].size
     return _chosen(intent.facts, record, gpus, options, intent, size_gib)
 
 
@@ -154,6 +155,10 @@ def _chosen(
     if gpus is None and found.partition == "whole":
         found = Replica(**record, **fixed, gpus=least_gpus(found) or 1)
     return Chosen(facts, found, intent, artifact_gib * 2**30 if artifact_gib else weights_bytes(found))
+
+
+def _given(option: Any, default: Any) -> Any:
+    return default if option is None else option
 
 
 def _adapters(options: Mapping[str, Any], problems: list[Problem]) -> Any:

@@ -30,8 +30,8 @@ STORE_GB_PER_S = 3.1
 concurrency 32. As of: 2026. Measured.
 """
 DISK_READ_GB_PER_S = 6.2 / 16
-"""One local disk among many, the slowest of the clouds. Source: Google Cloud documentation, 16 local disks. As of: 2026.
-Measured.
+"""One local disk among many, the slowest of the clouds. Source: Google Cloud documentation, 16 local disks.
+As of: 2026. Measured.
 """
 DISK_WRITE_GB_PER_S = 3.1 / 16
 """As above, writing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,11 +12,16 @@ from outlast.replica.memory import (
     NOMINAL_OVERHEAD_RATIO,
     OUTSIDE_GIB,
     ReplicaMemory,
+    memory_of,
 )
+from outlast.replica.partition import WHOLE
 from outlast.replica.precision import GIB, WIDTH_BYTES, stored_width
+from outlast.replica.spec import MOST_GPUS, heads_divide
 
 _SLOW_LINK_GB_PER_S = 100.0
 """Links between cards below this carry tensor parallel over two cards at most with profit."""
+_CRAMPED_RATIO = 4.0
+"""Twice the cards with this many times the sequences: the weights take most of the memory."""
 _LENGTHS = (1, 2, 4)
 """Multiples of the context that concurrency is shown at."""
 
@@ -50,6 +56,12 @@ def notes(memory: ReplicaMemory) -> tuple[str, ...]:
             f"{replica.accelerator.accelerator} has only {replica.accelerator.interconnect}: "
             f"tensor parallel over {replica.gpus} cards may be slower than over 2"
         )
+    roomy = _roomy(memory)
+    if roomy:
+        found.append(
+            f"weights leave little room: {roomy.replica.gpus} GPUs hold {roomy.sequences()} sequences, "
+            f"{replica.gpus} {memory.sequences()}"
+        )
     if replica.part.kind == "share":
         found.append("engines that share a card's time have no memory of their own: each must keep to its flag")
     if replica.shape.window and not replica.caches_nothing:
@@ -59,6 +71,16 @@ def notes(memory: ReplicaMemory) -> tuple[str, ...]:
     if replica.accounting == "nominal":
         found.append("nominal accounting: labels and a flat tenth; use it for sketches, not beside reported figures")
     return tuple(found)
+
+
+def _roomy(memory: ReplicaMemory) -> ReplicaMemory | None:
+    """Return the replica of twice the cards, if it holds far more than twice the sequences."""
+    replica, sequences = memory.replica, memory.sequences()
+    gpus = 2 * replica.gpus
+    if sequences is None or replica.partition != WHOLE or gpus > MOST_GPUS or not heads_divide(replica.shape, gpus):
+        return None
+    twice = memory_of(dataclasses.replace(replica, gpus=gpus))
+    return twice if (twice.sequences() or 0) > _CRAMPED_RATIO * sequences else None
 
 
 def _budget(memory: ReplicaMemory) -> Iterator[Line]:

@@ -109,7 +109,7 @@ def _problems(replica: Replica) -> Iterator[Problem]:
         yield from _adapter_problems(replica, replica.adapters)
     for field, value, known in (
         ("accounting", replica.accounting, get_args(Accounting)),
-        ("task", replica.task or "generate", get_args(Task)),
+        ("task", "generate" if replica.task is None else replica.task, get_args(Task)),
     ):
         if value not in known:
             yield unknown(replica.at(field), field, value, known)
