@@ -23,7 +23,6 @@ from outlast.intent import FILES, Intent, load_intent
 from outlast.intent.checks import check
 from outlast.intent.reading import validate
 from outlast.lock import Lock, LockNodePool, LockPool, input_digests
-from outlast.replica import Replica
 from outlast.view import UNKNOWN, Resource
 
 CONFIG = Path(__file__).resolve().parents[1] / "config"
@@ -94,18 +93,6 @@ def make_model(**changes: Any) -> dict[str, Any]:
         "slo": {"ttft_p95": "2 s", "itl_p95": "50 ms"},
     }
     return merged(model, changes)
-
-
-def make_replica(
-    model: str = "Llama-3.1-70B", card: str = H100, shape: Any = MappingProxyType({}), **changes: Any
-) -> Replica:
-    """A replica of published ``model`` on 8 of ``card``, FP8 weights, 16-bit keys and values, 8,000 tokens.
-
-    ``shape`` changes columns of the model's row of facts.
-    """
-    row = facts().model_shapes[model].model_copy(update=dict(shape))
-    record = {"gpus": 8, "precision": "fp8", "kv_precision": "bf16", "context_tokens": 8000}
-    return Replica(shape=row, accelerator=facts().accelerators[card], **{**record, **changes})
 
 
 def make_curve(tenant: str, origin: str, *tok_s: float, model: str = "chat") -> dict[str, Any]:

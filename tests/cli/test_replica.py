@@ -8,7 +8,8 @@ import pytest
 
 from outlast.cli.app import main
 from outlast.replica import cold_start, memory_of
-from tests.builders import CONFIG, H100, demo_intent, facts, make_intent, make_replica
+from tests.builders import CONFIG, H100, demo_intent, facts, make_intent
+from tests.replica.replicas import make_replica
 
 SEED = ("Llama-3.1-70B", "--accelerator", H100, "--gpus", "8", "--precision", "fp8", "--accounting", "nominal")
 

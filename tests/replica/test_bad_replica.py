@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from outlast.errors import ConfigError
 from outlast.replica import Adapters
-from tests.builders import H100, facts, make_replica
+from tests.builders import H100, facts
+from tests.replica.replicas import make_replica
 
 L4, MI300X, NVL = "l4-24", "mi300x-192", "h100-nvl-94"
 
@@ -83,8 +85,9 @@ def test_a_part_that_a_card_lacks_is_refused(card, part, says):
 def test_fp8_is_refused_on_a_card_that_has_none(field):
     older = facts().accelerators[H100].model_copy(update={"fp8_formats": "", "accelerator": "older"})
     good = make_replica(precision="bf16")
+    changed: dict[str, Any] = {"accelerator": older, field: "fp8"}
     with pytest.raises(ConfigError, match="older has no FP8 in hardware"):
-        replace(good, accelerator=older, **{field: "fp8"})
+        replace(good, **changed)
 
 
 def test_kv_heads_that_can_neither_be_shared_out_nor_repeated_are_refused():

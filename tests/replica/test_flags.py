@@ -3,7 +3,8 @@
 import pytest
 
 from outlast.replica import Adapters, command_line, engine_flags, memory_of
-from tests.builders import H100, make_replica
+from tests.builders import H100
+from tests.replica.replicas import make_replica
 
 MI300X = "mi300x-192"
 

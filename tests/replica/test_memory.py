@@ -6,7 +6,8 @@ import pytest
 
 from outlast.errors import FactError, InfeasiblePlan
 from outlast.replica import Adapters, arithmetic, least_gpus, lengths, memory_of, notes, parts_of, weights_bytes
-from tests.builders import H100, facts, make_replica
+from tests.builders import H100, facts
+from tests.replica.replicas import make_replica
 
 GIB = 2**30
 
@@ -129,13 +130,13 @@ def test_every_part_that_a_card_has_holds_a_small_model(card):
     for part in parts_of(facts().accelerators[card]):
         replica = make_replica("Qwen3-0.6B", card, gpus=1, partition=part, precision="bf16", context_tokens=100)
         if replica.part.nominal_gb > 5:
-            assert memory_of(replica).sequences() > 0, part
+            assert memory_of(replica).sequences(), part
 
 
 def test_the_error_of_weights_too_large_says_how_many_gpus_would_do():
     with pytest.raises(InfeasiblePlan, match="Use 16 GPUs a replica"):
         memory_of(make_replica("DeepSeek-V3"))
-    assert memory_of(make_replica("DeepSeek-V3", gpus=16)).sequences() > 0
+    assert memory_of(make_replica("DeepSeek-V3", gpus=16)).sequences()
 
 
 def test_fewer_gpus_than_the_least_never_fit():
@@ -167,7 +168,7 @@ def test_a_card_whose_reported_memory_facts_lack_is_refused_with_the_column_to_f
     blank = facts().accelerators[H100].model_copy(update={"mem_mib_reported": None})
     with pytest.raises(FactError, match=r"accelerators\.csv, h100-sxm-80.*mem_mib_reported"):
         memory_of(replace(make_replica(), accelerator=blank))
-    assert memory_of(replace(make_replica(accounting="nominal"), accelerator=blank)).tokens > 0
+    assert memory_of(replace(make_replica(accounting="nominal"), accelerator=blank)).tokens
 
 
 def test_the_arithmetic_in_lines_ends_in_concurrency_at_the_context_and_its_multiples():
