@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from outlast.errors import Problem
     from outlast.facts import Facts
     from outlast.intent import Intent
-    from outlast.intent.models import Model
     from outlast.replica import Replica
 
 _CONTEXT = "8,000 tokens"
+_DEFAULT_CONTEXT_TOKENS = 8000.0
 _FORMATS = ("text", "json")
 
 
@@ -81,7 +81,7 @@ def _of_facts(model: str, options: Mapping[str, Any]) -> Chosen:
     from outlast.errors import ConfigError, Problem
     from outlast.facts import load_facts
     from outlast.intent.known import unknown
-    from outlast.replica import stored_precision
+    from outlast.replica import Replica, on_fewest_gpus, stored_precision, weights_bytes
 
     facts, problems = load_facts(config_root()), list[Problem]()
     if model not in facts.model_shapes:
@@ -90,27 +90,27 @@ def _of_facts(model: str, options: Mapping[str, Any]) -> Chosen:
         problems.append(Problem(where="--accelerator", what="a card is needed", do="Name one, or a fleet with --fleet"))
     elif options["accelerator"] not in facts.accelerators:
         problems.append(unknown("--accelerator", "accelerator", options["accelerator"], facts.accelerators))
-    context = _quantity("context", _given(options["context"], _CONTEXT), problems)
-    adapters = _adapters(options, problems)
+    fields = _fields(options, problems)
     if problems:
         raise ConfigError(problems)
     shape = facts.model_shapes[model]
     record = {
         "shape": shape,
         "accelerator": facts.accelerators[options["accelerator"]],
-        "precision": _given(options["precision"], stored_precision(shape)),
-        "kv_precision": _given(options["kv_precision"], "fp16" if options["precision"] == "fp16" else "bf16"),
-        "context_tokens": context,
-        "adapters": adapters,
-        "task": options["task"],
+        "precision": stored_precision(shape),
+        "kv_precision": "fp16" if options["precision"] == "fp16" else "bf16",
+        "context_tokens": _DEFAULT_CONTEXT_TOKENS,
     }
-    return _chosen(facts, record, options["gpus"], options)
+    found = Replica(**{**record, **fields})
+    found = found if "gpus" in fields else on_fewest_gpus(found)
+    return Chosen(facts, found, None, weights_bytes(found))
 
 
 def _of_fleet(name: str, fleet: str, options: Mapping[str, Any]) -> Chosen:
     from outlast.cli.context import load
     from outlast.errors import ConfigError, Problem
     from outlast.intent.known import unknown
+    from outlast.replica import replica_of, weights_bytes
 
     intent, problems = load(fleet).intent, list[Problem]()
     if name not in intent.models:
@@ -119,42 +119,27 @@ def _of_fleet(name: str, fleet: str, options: Mapping[str, Any]) -> Chosen:
     accelerator = _given(options["accelerator"], next(iter(model.accelerators)))
     if accelerator not in intent.facts.accelerators:
         problems.append(unknown("--accelerator", "accelerator", accelerator, intent.facts.accelerators))
-    text = options["context"]
-    context = model.context if text is None else _quantity("context", text, problems)
-    adapters = _adapters(options, problems) or _variants(model, options["rank"])
+    fields = _fields(options, problems)
     if problems:
         raise ConfigError(problems)
-    how = model.accelerators.get(accelerator)
-    record = {
-        "shape": intent.facts.model_shapes[model.shape],
-        "accelerator": intent.facts.accelerators[accelerator],
-        "precision": _given(options["precision"], model.precision),
-        "kv_precision": _given(options["kv_precision"], model.kv_precision),
-        "context_tokens": context,
-        "adapters": adapters,
-        "task": _given(options["task"], None if model.unit == "output tok/s" else "pool"),
-        "where": f"{fleet}/models.yaml, models.{name}",
+    found = replica_of(intent, name, accelerator, options["rank"], **fields)
+    released = intent.artifacts.models[model.artifact].size * 2**30
+    return Chosen(intent.facts, found, intent, released if "precision" not in fields else weights_bytes(found))
+
+
+def _fields(options: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """Return the fields of a replica that options set."""
+    fields = {
+        "gpus": options["gpus"],
+        "precision": options["precision"],
+        "kv_precision": options["kv_precision"],
+        "task": options["task"],
+        "context_tokens": _quantity("context", options["context"], problems),
+        "adapters": _adapters(options, problems),
+        "partition": options["partition"],
+        "accounting": options["accounting"],
     }
-    gpus = _given(options["gpus"], how.gpus_per_replica if how else None)
-    size_gib = None if options["precision"] is not None else intent.artifacts.models[model.artifact].size
-    return _chosen(intent.facts, record, gpus, options, intent, size_gib)
-
-
-def _chosen(
-    facts: Facts,
-    record: Mapping[str, Any],
-    gpus: int | None,
-    options: Mapping[str, Any],
-    intent: Intent | None = None,
-    artifact_gib: float | None = None,
-) -> Chosen:
-    from outlast.replica import Replica, least_gpus, weights_bytes
-
-    fixed = {"partition": options["partition"], "accounting": options["accounting"]}
-    found = Replica(**record, **fixed, gpus=1 if gpus is None else gpus)
-    if gpus is None and found.partition == "whole":
-        found = Replica(**record, **fixed, gpus=least_gpus(found) or 1)
-    return Chosen(facts, found, intent, artifact_gib * 2**30 if artifact_gib else weights_bytes(found))
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _given(option: Any, default: Any) -> Any:
@@ -176,14 +161,9 @@ def _adapters(options: Mapping[str, Any], problems: list[Problem]) -> Any:
     return None if size_gib is None else Adapters(slots, size_gib, options["rank"])
 
 
-def _variants(model: Model, rank: int) -> Any:
-    from outlast.replica import Adapters
-
-    sizes = [variant.size for variant in model.variants.values()]
-    return Adapters(len(sizes), max(sizes), rank) if sizes else None
-
-
-def _quantity(option: str, text: str, problems: list[Problem]) -> float | None:
+def _quantity(option: str, text: str | None, problems: list[Problem]) -> float | None:
+    if text is None:
+        return None
     from outlast.errors import Problem
     from outlast.units import parse
 

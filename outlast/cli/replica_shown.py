@@ -39,7 +39,7 @@ def show_text(chosen: Chosen, memory: ReplicaMemory) -> None:
     print(f"{found.shape.model} on {cards}{part}: weights {found.precision}, keys and values {found.kv_precision}")
     rows = [(line.term, line.how, line.result) for line in arithmetic(memory)]
     table(("", "arithmetic", "result"), rows, right=(2,))
-    for note in notes(memory):
+    for note in notes(memory, chosen.facts):
         print(f"  note: {note}")
     print(f"engine flags: {command_line(engine_flags(memory))}")
     _show_goodput(chosen)
@@ -121,7 +121,7 @@ def show_json(chosen: Chosen, memory: ReplicaMemory) -> None:
         "tokens": memory.tokens,
         "sequences": {f"{length:.0f}": memory.sequences(length) for length in lengths(memory)},
         "engine_flags": [list(pair) for pair in engine_flags(memory)],
-        "notes": list(notes(memory)),
+        "notes": list(notes(memory, chosen.facts)),
         "goodput": [row.model_dump(mode="json") for row in records_for(chosen.facts, found.shape, found.accelerator)],
         "cold_starts": [
             {

@@ -7,9 +7,10 @@ prices, locks, a solver.
 from outlast.replica.cold_start import STARTS, ColdStart, Start, Step, cold_start
 from outlast.replica.explain import Line, arithmetic, lengths, notes
 from outlast.replica.flags import Flags, command_line, engine_flags
+from outlast.replica.fleet import adapters_of, replica_of
 from outlast.replica.goodput import records_for
 from outlast.replica.kv import KvCache, kv_cache
-from outlast.replica.memory import ReplicaMemory, least_gpus, memory_of, weights_bytes
+from outlast.replica.memory import ReplicaMemory, least_gpus, memory_of, on_fewest_gpus, weights_bytes
 from outlast.replica.partition import WHOLE, Part, part_of, parts_of
 from outlast.replica.precision import KV_PRECISIONS, PRECISIONS, stored_precision
 from outlast.replica.queueing import WaitTarget, erlang_c, least_replicas, usable_occupancy, wait_tail
@@ -33,6 +34,7 @@ __all__ = [
     "Step",
     "Task",
     "WaitTarget",
+    "adapters_of",
     "arithmetic",
     "cold_start",
     "command_line",
@@ -44,9 +46,11 @@ __all__ = [
     "lengths",
     "memory_of",
     "notes",
+    "on_fewest_gpus",
     "part_of",
     "parts_of",
     "records_for",
+    "replica_of",
     "stored_precision",
     "usable_occupancy",
     "wait_tail",

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from outlast.facts import Facts
 from outlast.replica.memory import (
     ACTIVATIONS_GIB,
     LOADED_WEIGHTS_RATIO,
@@ -47,9 +48,12 @@ def lengths(memory: ReplicaMemory) -> tuple[float, ...]:
     return tuple(context * times for times in _LENGTHS if times == 1 or context * times <= most)
 
 
-def notes(memory: ReplicaMemory) -> tuple[str, ...]:
+def notes(memory: ReplicaMemory, facts: Facts) -> tuple[str, ...]:
     """Return what is worth knowing before the figures are used."""
     replica, found = memory.replica, []
+    largest = _largest_node(facts, replica.accelerator.accelerator)
+    if replica.gpus > largest:
+        found.append(f"no machine type has more than {largest:g} of the card: fleets keep a replica on one node")
     link = replica.accelerator.interconnect_gb_per_s_bidir
     if replica.gpus > 2 and link is not None and link < _SLOW_LINK_GB_PER_S:
         found.append(
@@ -73,6 +77,11 @@ def notes(memory: ReplicaMemory) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _largest_node(facts: Facts, accelerator: str) -> float:
+    sizes = [row.node_gpus for row in facts.machine_types.values() if row.accelerator == accelerator]
+    return max(sizes, default=float(MOST_GPUS))
+
+
 def _roomy(memory: ReplicaMemory) -> ReplicaMemory | None:
     """Return the replica of twice the cards, if it holds far more than twice the sequences."""
     replica, sequences = memory.replica, memory.sequences()
@@ -85,7 +94,7 @@ def _roomy(memory: ReplicaMemory) -> ReplicaMemory | None:
 
 def _budget(memory: ReplicaMemory) -> Iterator[Line]:
     replica = memory.replica
-    unit = "" if replica.partition == "whole" else f" of {replica.partition}"
+    unit = "" if replica.partition == WHOLE else f" of {replica.partition}"
     basis = "nominal" if replica.accounting == "nominal" else "reported"
     cards = f"{replica.gpus} × {_size(memory, memory.gpu_bytes)}{unit} ({basis})"
     yield Line("memory", cards, _size(memory, memory.memory_bytes))

@@ -17,7 +17,9 @@ from outlast.replica.spec import Replica
 Flags = tuple[tuple[str, str], ...]
 """(flag, value) in a fixed order; a switch has an empty value."""
 MOST_SEQUENCES = 1024
-"""Upper limit of sequences in one batch. Source: vLLM's own default on the largest cards. As of: 2026-11."""
+"""Upper limit of sequences in one batch. Source: vLLM's default for cards of 70 GiB and more.
+As of: 2026-11.
+"""
 
 _DTYPES = MappingProxyType({"bf16": "bfloat16", "fp16": "float16"})
 _CONVERT: Mapping[str, str] = MappingProxyType({"embed": "embed", "rerank": "classify", "classify": "classify"})

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from outlast.errors import FactError, InfeasiblePlan, Problem
 from outlast.replica.kv import KvCache, kv_cache
+from outlast.replica.partition import WHOLE
 from outlast.replica.precision import GIB, WIDTH_BYTES, labelled_params, stored_width
 from outlast.replica.spec import MOST_GPUS, Adapters, Replica, heads_divide
 
@@ -84,9 +85,16 @@ def memory_of(replica: Replica) -> ReplicaMemory:
 def least_gpus(replica: Replica) -> int | None:
     """Return the fewest whole cards on which a replica holds one sequence of its context, or None."""
     for gpus in range(1, MOST_GPUS + 1):
-        if heads_divide(replica.shape, gpus) and _fits(_memory(replace(replica, gpus=gpus, partition="whole"))):
+        if heads_divide(replica.shape, gpus) and _fits(_memory(replace(replica, gpus=gpus, partition=WHOLE))):
             return gpus
     return None
+
+
+def on_fewest_gpus(replica: Replica) -> Replica:
+    """Return the replica on `least_gpus`, or as it is if it runs on a part of a card or fits nowhere."""
+    if replica.partition != WHOLE:
+        return replica
+    return replace(replica, gpus=least_gpus(replica) or replica.gpus)
 
 
 def _fits(memory: ReplicaMemory) -> bool:
@@ -153,7 +161,7 @@ def _adapter_bytes(adapters: Adapters | None) -> float:
 def _too_small(memory: ReplicaMemory) -> Problem:
     replica = memory.replica
     least = least_gpus(replica)
-    unit = "GPU" if replica.partition == "whole" else replica.partition
+    unit = "GPU" if replica.partition == WHOLE else replica.partition
     lacking = "its weights do not fit" if memory.kv_budget_bytes < 0 else "not one sequence of its context fits"
     needed = memory.memory_bytes - memory.kv_budget_bytes
     needed += memory.kv.sequence_bytes(replica.context_tokens)

@@ -21,6 +21,8 @@ Task = Literal["generate", "pool", "embed", "rerank", "classify"]
 """What the engine does with a model; ``pool`` leaves the kind of pooling to the model's own architecture."""
 ADAPTER_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """Ranks that the engine can be started with. Source: vLLM documentation, option --max-lora-rank. As of: 2026-11."""
+DEFAULT_RANK = 16
+"""Rank of adapters when nobody says. Source: the engine's own default."""
 MOST_GPUS = 64
 """Upper limit of GPUs a replica, as in models.yaml."""
 MEMORY_UTILISATION_RATIO = 0.90
@@ -36,7 +38,7 @@ class Adapters:
     slots: int
     size_gib: float
     """Of the largest one."""
-    rank: int = 16
+    rank: int = DEFAULT_RANK
 
     @property
     def slot_rank(self) -> int:

@@ -185,11 +185,16 @@ def test_multiples_of_the_context_stop_at_what_the_model_can_hold():
 
 @pytest.mark.parametrize(("gpus", "cramped"), [(1, True), (2, False), (8, False)])
 def test_a_replica_whose_weights_leave_little_room_says_what_twice_the_cards_hold(gpus, cramped):
-    told = notes(memory_of(make_replica(gpus=gpus)))
+    told = notes(memory_of(make_replica(gpus=gpus)), facts())
     twice = memory_of(make_replica(gpus=2 * gpus)).sequences()
     assert any(f"{twice} sequences" in note for note in told) is cramped
 
 
 def test_cards_without_a_fast_link_are_warned_of_beyond_two():
-    warned = [bool(notes(memory_of(make_replica("Llama-3.1-8B", "l40s-48", gpus=gpus)))) for gpus in (2, 4)]
+    warned = [bool(notes(memory_of(make_replica("Llama-3.1-8B", "l40s-48", gpus=gpus)), facts())) for gpus in (2, 4)]
+    assert warned == [False, True]
+
+
+def test_a_replica_larger_than_any_node_is_warned_of():
+    warned = [any("machine type" in note for note in notes(memory_of(make_replica(gpus=n)), facts())) for n in (8, 16)]
     assert warned == [False, True]
