@@ -171,7 +171,7 @@ def _too_small(memory: ReplicaMemory) -> Problem:
         got=f"{replica.gpus} {unit}{'' if replica.gpus == 1 else 's'} with {memory.memory_bytes / GIB:,.1f} GiB",
         allowed=f"{needed / GIB:,.1f} GiB or more, for one sequence of {replica.context_tokens:,.0f} tokens",
         do=(
-            f"Use {least} GPU{'' if least == 1 else 's'} a replica"
+            f"Use {least} {'' if replica.partition == WHOLE else 'whole '}GPU{'' if least == 1 else 's'} a replica"
             if least
             else "Use a larger card, a lower precision or a shorter context"
         ),
