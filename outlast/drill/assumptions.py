@@ -1,10 +1,10 @@
 """What the region-loss simulation assumes of detection, retries and cold caches.
 
-The curves of cold caches say how much more prefill the same requests cost than with a warm cache, by minute after the
-cache is lost. They are measured on the conversation and the synthetic multi-turn trace of Mooncake (Qin et al., FAST
-2025, Apache-2.0), replayed with a prefix cache of 512-token blocks without a size limit that is emptied half way: prompt
-tokens not served from the cache, over the same without the loss, as the mean of two minutes. The sums per minute lie in
-``benchmarks/traces``; a test derives the curves from them.
+A curve of cold caches says how much more prefill the same requests cost than with a warm cache, by minute after the
+cache is lost. Both are measured on traces of Mooncake, its conversations and its synthetic multi-turn sessions (Qin et
+al., FAST 2025, Apache-2.0), with a prefix cache of 512-token blocks without a size limit that is emptied half way:
+prompt tokens that the cache does not serve, over the same without the loss, as the mean of two minutes. The sums per
+minute lie in ``benchmarks/traces``; a test derives the curves from them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Waits in the queue of one pool, by a discrete-event run; what formulas for queues are checked against.
 
-The pool is one first-come queue in front of replicas × slots servers. Requests arrive in batches: Poisson moments, batch
-sizes geometric. Counts of such arrivals over a service time have variance over mean ``peakedness`` = 2 mean batch − 1.
-Service times are lognormal, or fixed where they do not vary. The run is exact for these assumptions, seeded, and the
-same on every machine with the same numpy.
+The pool is one first-come queue in front of replicas × slots servers. Requests arrive in batches at Poisson moments,
+with geometric sizes: counts over a service time have variance over mean ``peakedness`` = 2 × mean batch − 1. Service
+times are lognormal, or fixed where they do not vary. The run is exact under these assumptions, and the same seed gives
+the same waits.
 """
 
 from __future__ import annotations

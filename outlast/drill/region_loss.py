@@ -6,10 +6,10 @@ For one pool at a survivor, t seconds after the loss, with detection after T and
     load(t)  =  own + moved (1 + back) (1 + q (cold(m) − 1))                    t >= T
     queue'   =  load − capacity, never below 0;     wait  =  queue / capacity
 
-``back``, q and cold(m) are those of `Assumptions`; ``back`` counts in the first minute only. Capacity is goodput at full
-occupancy. The load is constant within a minute, so that stepping by minutes is exact. A fluid has no randomness: waits
-that arise below full load are not in it (`queue_check`). Traffic moves at once at T; DNS answers that live longer would
-spread the wave.
+``back``, q and cold(m) are those of `Assumptions`; ``back`` counts in the first minute only. Capacity is goodput at
+full occupancy. The load is constant within a minute, so stepping by minutes is exact. A fluid has no randomness: waits
+that arise below full load are not in it (`queue_check`). Traffic moves at once at T; DNS answers that live longer
+would spread the wave.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def worst_of_survivors(outcomes: Outcomes) -> tuple[Outcome, ...]:
 
 
 def worst(outcomes: Outcomes) -> Outcome | None:
-    """Return the outcome with the longest wait, among equals the highest load, then the first; None if nothing moves."""
+    """Return the outcome with the longest wait, among equals the highest load; None if nothing moves."""
     return max(worst_of_survivors(outcomes), key=lambda it: (it.worst_wait_s, it.peak_load_ratio), default=None)
 
 

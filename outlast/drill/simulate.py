@@ -1,7 +1,7 @@
 """The region-loss simulation on a lock: any pools, accelerators and floors by hour.
 
-Takes replicas from `outlast.proof.held`, demand and goodput from intent, homes and shares from the lock. As in the proof,
-a class that need not survive the loss of a region is left out.
+Takes replicas from `outlast.proof.held`, demand and goodput from intent, homes and shares from the lock. As in the
+proof, a class that need not survive the loss of a region is left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection
 import numpy as np
 
 from outlast.drill.assumptions import Assumptions
-from outlast.drill.region_loss import Floats, FleetLoad, Outcomes, lose_regions
+from outlast.drill.region_loss import FleetLoad, Floats, Outcomes, lose_regions
 from outlast.errors import ConfigError
 from outlast.intent import HOURS, Intent
 from outlast.intent.known import unknown
@@ -42,7 +42,9 @@ def load_of(lock: Lock, intent: Intent, lost: Collection[str] | None = None) -> 
     Raises:
         ConfigError: ``lost`` names a region that the fleet does not have.
     """
-    if problems := [unknown("lost", "region", name, intent.regions) for name in lost or () if name not in intent.regions]:
+    if problems := [
+        unknown("lost", "region", name, intent.regions) for name in lost or () if name not in intent.regions
+    ]:
         raise ConfigError(problems)
     regions, pools = tuple(intent.regions), tuple(intent.models)
     losing = regions if lost is None else tuple(region for region in regions if region in lost)
