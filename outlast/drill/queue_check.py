@@ -21,6 +21,8 @@ from outlast.errors import ConfigError, Problem
 WARM_UP_PART = 0.1
 """Part of the run that is thrown away, because it starts with an empty queue."""
 
+LEAST_REQUESTS = 100
+
 
 @dataclass(frozen=True, kw_only=True)
 class QueuedPool:
@@ -89,7 +91,14 @@ class Waits:
 
 
 def simulate_waits(pool: QueuedPool, requests: int = 100_000, seed: int = 1) -> Waits:
-    """Run the queue for so many requests; the same seed gives the same waits."""
+    """Run the queue for so many requests; the same seed gives the same waits.
+
+    Raises:
+        ConfigError: fewer requests than ``LEAST_REQUESTS``.
+    """
+    if requests < LEAST_REQUESTS:
+        where, allowed = "queue check, requests", f"{LEAST_REQUESTS} or more"
+        raise ConfigError(Problem(where=where, what="too few to say anything", got=str(requests), allowed=allowed))
     random = np.random.default_rng(seed)
     arrivals = _arrivals_s(pool, requests, random).tolist()
     services = _services_s(pool, requests, random).tolist()
