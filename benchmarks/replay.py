@@ -58,7 +58,8 @@ class Week:
         shifts = [-UTC_OFFSET_H[region] if self.local else 0 for region in PEAK_TOK_S]
         peaks = list(PEAK_TOK_S.values())
         columns = [np.roll(self.shape, shift) * peak for shift, peak in zip(shifts, peaks, strict=True)]
-        return np.stack(columns, axis=1) / self.shape.max()
+        demand: Floats = np.stack(columns, axis=1) / self.shape.max()
+        return demand
 
 
 @dataclass(frozen=True)

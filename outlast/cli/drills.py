@@ -56,8 +56,7 @@ def drill(
     print("Survivors then carry, in their worst hour and with cold caches:")
     rows = rows_of_loss(prove(lock, found.intent), lost)
     margins("", rows)
-    _show_first_minutes(lock, found.intent, lost, assumptions)
-    print(_assumed(assumptions, cache))
+    _show_first_minutes(lock, found.intent, lost, assumptions, cache)
     if outlaws or not all(row.holds for row in rows):
         print(f"{BAD} {'a class goes where it may not be' if outlaws else f'the survivors cannot carry {lost}'}")
         raise typer.Exit(1)
@@ -76,14 +75,16 @@ def _assumptions(intent: Intent, detection_s: float, prefill: float | None, cach
     return Assumptions(detection_s=detection_s, prefill_ratio=ratio, cold_cache=COLD_CACHES[cache])
 
 
-def _show_first_minutes(lock: Lock, intent: Intent, lost: str, assumptions: Assumptions) -> None:
+def _show_first_minutes(lock: Lock, intent: Intent, lost: str, assumptions: Assumptions, cache: str) -> None:
     """Print the worst hour of every pool that takes something over; an estimate, whatever it shows."""
     from outlast.cli.printing import table
     from outlast.drill import simulate, worst_of_survivors
     from outlast.proof import hour_text
 
-    print("Their first minutes may look like this, in the hour with the longest wait (a simulation, not a proof):")
     outcomes = worst_of_survivors(simulate(lock, intent, assumptions, (lost,)))
+    if not outcomes:
+        return
+    print("Their first minutes may look like this, in the hour with the longest wait (a simulation, not a proof):")
     table(
         ("region", "pool", "worst hour", "peak load", "longest wait", "queue gone"),
         [
@@ -92,6 +93,7 @@ def _show_first_minutes(lock: Lock, intent: Intent, lost: str, assumptions: Assu
         ],
         right=(3, 4, 5),
     )
+    print(_assumed(assumptions, cache))
 
 
 def _felt(outcome: Outcome) -> tuple[str, str, str]:
