@@ -80,6 +80,12 @@ def test_an_overload_that_stays_is_not_drained_within_the_hour():
     assert found.worst_wait_s == pytest.approx(3600 * 0.1)
 
 
+def test_a_region_that_is_short_already_queues_until_traffic_moves():
+    # 19 too much of 100 for a minute more
+    soon, late = (outcome(single(100, 119, 1), replace(WARM, detection_s=s)).worst_wait_s for s in (0, 60))
+    assert late - soon == pytest.approx(0.19 * 60)
+
+
 def test_exactly_full_is_no_overload():
     # 0.1 + 0.2 is above 0.3 in floating point only
     found = outcome(single(0.3, 0.1, 0.2), WARM)

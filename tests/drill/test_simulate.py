@@ -32,6 +32,18 @@ def test_a_share_moves_that_part():
     assert load.moved_tok_s.sum() == pytest.approx(168 * 700 * 0.3)
 
 
+def test_demand_is_where_the_locks_homes_put_it():
+    intent, lock = two_regions()
+    lock = lock.model_copy(update={"homes": {"open": {"us-east": {"eu-north": 100}, "eu-north": {"eu-north": 100}}}})
+    assert load_of(lock, intent).own_tok_s[0, :, 0].tolist() == pytest.approx([0, 2100])
+
+
+def test_nothing_moves_to_the_region_that_is_lost():
+    intent, lock = two_regions()
+    lock = lock.model_copy(update={"shares": {"open": {"us-east": {"us-east": 60, "eu-north": 40}}}})
+    assert load_of(lock, intent, ["us-east"]).moved_tok_s[0, 0, :, 0].tolist() == pytest.approx([0, 280])
+
+
 def test_replicas_count_by_the_floor_of_the_hour_without_the_canary():
     window = {"days": "mon-fri", "from_h": 8, "to_h": 20, "replicas": 3}
     counts = {"floor": 2, "planned": 3, "max": 3, "canary": 1}
