@@ -14,7 +14,6 @@ from outlast.planner import settled_lock
 from outlast.rules import LOCK, RULES, Deployment, run
 from outlast.view import UNKNOWN, Resource, View, view_of
 from tests.builders import (
-    cold_fleet,
     facts,
     make_block,
     make_curve,
