@@ -23,9 +23,14 @@ FleetName = Annotated[str, typer.Argument(help="Folder below config/fleets.")]
 def check(fleet: FleetName) -> None:
     """Check all files of a fleet: every problem of every file at once, then what does not fit together."""
     from outlast.cli.context import load
+    from outlast.errors import ConfigError
     from outlast.intent.checks import notices
+    from outlast.intent.variants import check_variants
 
-    intent = load(fleet).intent
+    found = load(fleet)
+    intent = found.intent
+    if problems := list(check_variants(intent, found.folder)):
+        raise ConfigError(problems)
     counts = {"region": intent.regions, "model": intent.models, "tenant": intent.tenants_file.tenants}
     print(f"{fleet}: {', '.join(_counted(len(found), noun) for noun, found in counts.items())}; no problems")
     for notice in notices(intent):

@@ -15,7 +15,7 @@ a value replaces what was there, and null removes the key. A lock is never writt
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,12 +53,23 @@ def with_variant(base: Intent, folder: Path, name: str) -> Intent:
     if name not in variants:
         raise ConfigError(unknown(where, "variant", name, variants))
     where = f"{where}, variants.{name}"
+    if not variants[name]:
+        raise ConfigError(Problem(where=where, what="changes nothing", do="Say what it changes, or remove it"))
     problems: list[Problem] = []
     files = {stem: _read(folder, stem, variants[name].get(stem), where, problems) for stem in FILES}
     try:
         return intent_of(files, folder, base.facts, problems)
     except ConfigError as error:
         raise ConfigError([_named(problem, where, base.name) for problem in error.problems]) from None
+
+
+def check_variants(base: Intent, folder: Path) -> Iterator[Problem]:
+    """Yield the problems of every variant of a fleet."""
+    for name in base.variants.variants:
+        try:
+            with_variant(base, folder, name)
+        except ConfigError as error:
+            yield from error.problems
 
 
 def _read(folder: Path, stem: str, patch: object, where: str, problems: list[Problem]) -> Strict | None:
@@ -72,7 +83,7 @@ def _read(folder: Path, stem: str, patch: object, where: str, problems: list[Pro
         try:
             document = _patched(document or {}, _nested(patch), "")
         except _Misfit as misfit:
-            place = f"{key}, {misfit.key}"
+            place = f"{key}, {misfit.key}" if misfit.key else key
             problems.append(Problem(where=place, what=misfit.what, allowed=misfit.allowed, do=misfit.do))
             return None
     return validate(document or {}, f"{folder.name}/{stem}.yaml", FILES[stem], problems)
@@ -81,6 +92,8 @@ def _read(folder: Path, stem: str, patch: object, where: str, problems: list[Pro
 def _nested(patch: Mapping[Any, Any], path: str = "") -> dict[str, Any]:
     """Return a patch with its paths taken apart: ``{a.b: 1}`` is ``{a: {b: 1}}``."""
     found: dict[str, Any] = {}
+    if not patch:
+        raise _Misfit(path.rstrip("."), "changes nothing", do="Name keys below it, or write null to remove it")
     for key, value in patch.items():
         first, _, rest = str(key).partition(".")
         inner: Any = {rest: value} if rest else value

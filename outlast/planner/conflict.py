@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 
 from outlast.errors import InfeasiblePlan, PlanError, Problem, listed
 from outlast.intent import Intent
-from outlast.planner.holdings import holdings_of, smallest_asks
+from outlast.planner.holdings import Ask, boundless, holdings_of, needed, smallest_asks
 from outlast.planner.premiums import Rule, rules_of
 from outlast.planner.runway import grown
 from outlast.planner.trials import Size, Trials, size_of
 
 PER_CENT = range(1, 100)
 """Parts of the demand that are tried, so that the answer is whole per cent."""
+
+MOST_ELSEWHERE = 8
+"""Other quotas and reservations that are tried, in the order of the files."""
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,29 @@ def explained(intent: Intent, error: InfeasiblePlan, trials: Trials) -> Infeasib
 
 def ways(intent: Intent, trials: Trials) -> Iterator[Way]:
     """Yield the changes that give a plan: larger holdings, classes elsewhere, no zone loss, less demand."""
+    asks: tuple[Ask, ...] = ()
     try:
         asks, lock = smallest_asks(intent, trials)
         yield Way(" and ".join(str(ask) for ask in asks), size_of(lock))
     except PlanError:
         pass  # no quota lifts it; the other changes may
+    yield from _elsewhere(intent, asks, trials)
     for rule in rules_of(intent):
         if (words := _words(intent, rule)) and (size := trials(rule.without(intent)).size):
             yield Way(words, size)
     if part := _largest_part(intent, trials):
         size = trials(grown(intent, part / 100)).size
         yield Way(f"plan for {part} % of the demand", size or Size(0, 0, 0, 0))
+
+
+def _elsewhere(intent: Intent, asks: tuple[Ask, ...], trials: Trials) -> Iterator[Way]:
+    """Yield larger holdings instead of the smallest ones, one by one, each with what the cheapest plan needs of it."""
+    named = {ask.holding.key for ask in asks}
+    others = [holding for key, holding in holdings_of(intent).items() if key not in named]
+    for holding in others[:MOST_ELSEWHERE] if asks else ():
+        lock = trials(boundless(intent, [holding.key])).lock
+        if lock and (need := needed(lock).get(holding.key, 0.0)) > holding.held:
+            yield Way(str(Ask(holding, need)), size_of(lock))
 
 
 def _words(intent: Intent, rule: Rule) -> str:
@@ -105,5 +120,5 @@ def _with_classes(intent: Intent, problem: Problem) -> Problem:
             ]
             words = [f"at home there: {listed(home)}"] if home else []
             words += [f"may fail over to it: {listed(guests)}"] if guests else []
-            return replace(problem, what=f"{problem.what} ({'; '.join(words)})") if words else problem
+            return replace(problem, what="; ".join([problem.what, *words])) if words else problem
     return problem
