@@ -80,7 +80,7 @@ def quote(
     if form == "json":
         print_json({"fleet": fleet, "quote": found, "usd_month": found.usd_month, "fits": not found.asks})
         return
-    _show_quote(fleet, found)
+    _show_quote(fleet, peak, found)
 
 
 def runway(
@@ -219,12 +219,12 @@ def _show_paid(fleet: str, lock: Lock, paid: Sequence[Paid]) -> None:
     table(("region", "pool", "on", "pays for", "replicas", "GPUs", "part", "USD/h"), rows, right=(4, 5, 6, 7))
 
 
-def _show_quote(fleet: str, found: Quote) -> None:
+def _show_quote(fleet: str, peak: str, found: Quote) -> None:
     from outlast.cli.printing import BAD, GOOD, table
 
     wanted = found.wanted
-    peak = f"{wanted.shape.peak:,.0f}/s at {wanted.shape.peak_utc_hour:02d}:00 UTC"
-    print(f"{fleet}: a tenant of '{wanted.residency}' from '{wanted.origin}' on '{wanted.model}', {peak}, costs")
+    when = f"{peak} at {wanted.shape.peak_utc_hour:02d}:00 UTC"
+    print(f"{fleet}: a tenant of '{wanted.residency}' from '{wanted.origin}' on '{wanted.model}', {when}, costs")
     print(f"  {_sized(found.more)}, {found.usd_month:+,.0f} USD/month")
     if found.not_proven_usd_h > 0.005:
         print(f"  give or take {found.not_proven_usd_h:,.2f} USD/h: a search ended before it closed its gap")
@@ -254,6 +254,10 @@ def _show_runway(fleet: str, growth: str, found: Runway) -> None:
         for ask in end.asks:
             print(f"    {ask}")
         print(f"    the fleet then: {_total(end.size)}")
+    if found.asks_to_last:
+        print(f"  to last for all {found.months} months:")
+    for ask in found.asks_to_last:
+        print(f"    {ask}")
     for expiry in found.expiries:
         print(f"{BAD} reservation {expiry.reservation} in {expiry.region} ends on {expiry.day}, whatever the demand")
     table(

@@ -12,7 +12,8 @@ The layers of a pool in a region, each the smallest count that holds it and all 
     stranded       GPUs of its nodes that no replica uses
 
 The order is fixed and part of the answer: a replica that two layers need is paid for by the first one. Layers sum to
-the replicas of the pool and to the GPUs and the price of its nodes; GPUs of nodes that pools share go by their use.
+the replicas of the pool and to the GPUs and the price of its nodes; GPUs of nodes that pools share go by their use,
+demand that several accelerators of a model share goes by their goodput.
 """
 
 from __future__ import annotations
@@ -87,6 +88,7 @@ class _Needs:
         """Return the lost region, its hour and the need that ask most; nothing lost where no loss asks anything."""
         worst: tuple[str, int | None, float] = (NOTHING, None, 0.0)
         pool, region = key
+        base, surge = self.base(key, "region"), self.intent.guardrails.prefill_surge.value
         for lost in self.intent.regions if self.intent.guardrails.losses.region else ():
             parts = [
                 hours * share / 100
@@ -95,7 +97,7 @@ class _Needs:
             ]
             if lost == region or not parts:
                 continue
-            need = self.base(key, "region") + self.intent.guardrails.prefill_surge.value * sum(parts, NO_DEMAND)
+            need = base + surge * sum(parts, NO_DEMAND)
             if need.max() > worst[2]:
                 worst = lost, int(need.argmax()), float(need.max())
         return worst
@@ -150,9 +152,16 @@ def _empty_nodes(intent: Intent, region: str, block: LockRegion) -> Iterator[Pai
 
 
 def _steps(needs: _Needs, region: str, block: LockRegion, pool: LockPool) -> Iterator[_Step]:
-    """Yield the counts that hold one layer more and more; the last one is the lock's."""
-    rules, key = needs.intent.guardrails, (pool.pool, region)
-    goodput = needs.intent.models[pool.pool].accelerators[pool.accelerator].goodput.value
+    """Yield the counts that hold one layer more and more; the last one is the lock's.
+
+    A pool that is leaving, because its model or accelerator is declared no more, is there for no layer.
+    """
+    rules, key, most = needs.intent.guardrails, (pool.pool, region), pool.replicas.planned
+    goodput = _goodput(needs.intent, pool)
+    if goodput is None:
+        yield _Step("more", most)
+        return
+    goodput /= _part(needs.intent, block, pool)
     normal, failure = goodput * rules.occupancy.normal, goodput * rules.occupancy.failure
     own, once_less, in_zones = (needs.base(key, loss) for loss in (NOTHING, "replica", "zone"))
     count = _whole(own.max() / normal)
@@ -162,7 +171,7 @@ def _steps(needs: _Needs, region: str, block: LockRegion, pool: LockPool) -> Ite
     yield _Step("replica loss", count, "replica", int(once_less.argmax()))
     zones = len({block.node_pools[row].zone for row, held in pool.places.items() if held})
     zone_need = float(in_zones.max()) / failure if rules.losses.zone and zones > 1 else 0.0
-    surge, most = rules.prefill_surge.value, pool.replicas.planned
+    surge = rules.prefill_surge.value
     count = _with_zones(count, 0, zones, zone_need, surge, most)
     yield _Step("zone loss", count, "zone", int(in_zones.argmax()))
     lost, hour, need = needs.worst_loss(key)
@@ -173,6 +182,23 @@ def _steps(needs: _Needs, region: str, block: LockRegion, pool: LockPool) -> Ite
     canary = pool.replicas.canary
     yield _Step("canary", _with_zones(count + canary, canary, zones, zone_need, surge, most))
     yield _Step("more", most)
+
+
+def _goodput(intent: Intent, pool: LockPool) -> float | None:
+    """Return what one replica of a pool sustains, in the model's unit; None if it is declared no more."""
+    model = intent.models.get(pool.pool)
+    how = model.accelerators.get(pool.accelerator) if model else None
+    return how.goodput.value if how else None
+
+
+def _part(intent: Intent, block: LockRegion, pool: LockPool) -> float:
+    """Return the part of its model's demand that a pool carries: that of its goodput among the model's accelerators."""
+    held = {
+        other.accelerator: other.replicas.planned * (_goodput(intent, other) or 0.0)
+        for other in block.pools.values()
+        if other.pool == pool.pool
+    }
+    return held[pool.accelerator] / sum(held.values()) if held[pool.accelerator] else 1.0
 
 
 def _with_zones(count: int, canary: int, zones: int, need: float, surge: float, most: int) -> int:

@@ -78,6 +78,8 @@ class Runway:
     """What that plan uses of what is held, fullest first."""
     ends: tuple[End, ...]
     """The first end, then the next one if the first asks are granted without end; none if all holds."""
+    asks_to_last: tuple[Ask, ...]
+    """What to enlarge for all the months; none if all holds."""
     expiries: tuple[Expiry, ...]
 
 
@@ -132,6 +134,7 @@ def runway(intent: Intent, monthly_ratio: float, months: int, today: date, trial
     ends = list(_ends(intent, monthly_ratio, months, today, trials))
     last = ends[0].month - 1 if ends else months
     plan = _at(intent, monthly_ratio, last, trials).must()
+    to_last, _ = smallest_asks(grown(intent, (1 + monthly_ratio) ** months), trials) if ends else ((), plan)
     return Runway(
         monthly_ratio=monthly_ratio,
         months=months,
@@ -141,6 +144,7 @@ def runway(intent: Intent, monthly_ratio: float, months: int, today: date, trial
         last=size_of(plan),
         uses=tuple(sorted(_uses(intent, plan), key=lambda use: -use.needed / use.held)),
         ends=tuple(ends),
+        asks_to_last=to_last,
         expiries=tuple(_expiries(intent, month_after(today, months))),
     )
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from outlast.planner import attribution, plan, settled_lock
 from outlast.planner.attribution import NO_POOL
-from tests.builders import make_block, make_curve, make_intent, make_lock, make_model
+from tests.builders import H100, make_block, make_curve, make_intent, make_lock, make_model
 
 FLAT = {"demand": [make_curve("shop", "us-east", 2800)]}
 REGIONS = ("us-east", "eu-north", "eu-west")
@@ -97,6 +97,28 @@ def test_nodes_without_replicas_belong_to_no_pool():
     block = make_block("us-east", 6, 6, 0, nodes=[3, 3, 1])
     paid = [p for p in attribution(intent, make_lock(intent, {"us-east": block}, SHARES)) if p.pool == NO_POOL]
     assert [(p.layer, p.replicas, p.gpus) for p in paid] == [("stranded", 0, 8)]
+
+
+def test_accelerators_of_a_model_share_its_demand_by_their_goodput():
+    # 4000 of 6000 tok/s of goodput carry 2/3 of 2800 tok/s: 1867 / 700 -> 3; the others 933 / 350 -> 3
+    slow = make_model()["accelerators"][H100]
+    slow = {"gpus_per_replica": 2, "goodput": slow["goodput"] | {"value": "500 tok/s"}}
+    intent = make_intent(models={"models": {"chat": {"accelerators": {"l40s-48": slow}}}}, demand=FLAT)
+    block = make_block("us-east", 2, 2)
+    more = make_block("us-east", 2, 2, accelerator="l40s-48", replica_gpus=2)["pools"]["chat-h100"]
+    lock = make_lock(intent, {"us-east": {**block, "pools": {**block["pools"], "chat-l40s": more}}}, SHARES)
+    own = [(p.accelerator, p.replicas) for p in attribution(intent, lock) if p.layer == "own demand"]
+    assert own == [(H100, 3), ("l40s-48", 3)]
+
+
+def test_a_pool_that_is_leaving_is_there_for_no_layer():
+    old = settled_lock(make_intent(demand=FLAT))
+    renamed = {"chat": None, "code": make_model()}
+    tenants = {"tenants": {"shop": {"models": ["code"]}}}
+    curves = {"demand": [make_curve("shop", "us-east", 2800, model="code")]}
+    intent = make_intent(models={"models": renamed}, tenants=tenants, demand=curves)
+    assert set(layers(intent, old)) == {"more"}
+    check_sums(intent, plan(intent, old).lock)
 
 
 def test_pools_that_share_nodes_divide_them():

@@ -60,6 +60,14 @@ def test_a_quota_that_lasts_says_so_with_the_plan_of_the_last_month():
     assert found.last == size_of(settled_lock(grown(fleet("192k vCPU"), 1.03**12)))
 
 
+def test_what_it_takes_to_last_is_enough_and_no_less_is():
+    found = run(fleet(), months=24)
+    [ask] = found.asks_to_last
+    enough = {ask.holding.key: ask.needed}
+    assert run(with_amounts(fleet(), enough), months=24).last_month == 24
+    assert run(with_amounts(fleet(), {ask.holding.key: ask.needed - 1}), months=24).last_month < 24
+
+
 def test_it_takes_few_plans():
     trials = Trials()
     run(fleet(), "3 %/month", 36, trials)
