@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, explaining, plans, sim, spending
+from outlast.cli import deployments, explaining, plans, replica, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -48,6 +48,7 @@ app.command()(explaining.quote)
 app.command()(explaining.runway)
 app.command()(plans.verify)
 app.command()(plans.drill)
+app.command()(replica.replica)
 app.command()(spending.previews)
 app.command()(spending.spend)
 app.command()(deployments.applied)

@@ -167,11 +167,11 @@ def trials(title: str, form: str, in_force: Lock | None = None) -> Iterator[Tria
 def print_json(document: object) -> None:
     """Print dataclasses and models as JSON."""
     import json
-    from dataclasses import asdict, is_dataclass
+    from dataclasses import fields, is_dataclass
 
     def plain(value: object) -> object:
-        if is_dataclass(value) and not isinstance(value, type):
-            return asdict(value)
+        if is_dataclass(value):
+            return {field.name: getattr(value, field.name) for field in fields(value)}
         return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)
 
     print(json.dumps(document, indent=2, default=plain))
