@@ -134,8 +134,8 @@ def with_ways(intent: Intent, in_force: Lock | None, error: InfeasiblePlan) -> I
     """Return the error of an impossible plan with what would lift it."""
     from outlast.planner import explained
 
-    with trials(f"no plan of {intent.name}: test what would lift it", "terminal", in_force) as planning:
-        return explained(intent, error, planning)
+    with trials(f"no plan of {intent.name}: test what would lift it", "terminal") as planning:
+        return explained(intent, error, in_force, planning)
 
 
 def check_form(form: str) -> None:
@@ -152,16 +152,16 @@ def check_form(form: str) -> None:
 
 
 @contextmanager
-def trials(title: str, form: str, in_force: Lock | None = None) -> Iterator[Trials]:
+def trials(title: str, form: str) -> Iterator[Trials]:
     """Plan with a step on the terminal; without one where the output is for a machine."""
     from outlast.cli.printing import counted, step
     from outlast.planner import Trials
 
     if form == "json":
-        yield Trials(in_force)
+        yield Trials()
         return
     with step(title) as shown:
-        yield Trials(in_force, lambda made: shown.tell(f"{counted(made, 'plan')} made"))
+        yield Trials(began=lambda made: shown.tell(f"{counted(made, 'plan')} made"))
 
 
 def print_json(document: object) -> None:

@@ -3,41 +3,31 @@
 The layers of a pool in a region, each the smallest count that holds it and all layers before it, less what was there:
 
     own demand     its own peak hour, nothing lost, at the normal occupancy
-    replica loss   one replica lost in normal times
+    replica loss   one replica lost in normal times; of a packed pool a node with all it holds
     zone loss      the fullest zone lost, at the occupancy in failure, the moved part with cold caches
     region loss    the lost region and hour whose demand needs most, at the shares of the lock
-    minimum        the fewest replicas of a dedicated pool in use
+    minimum        the fewest replicas of a pool in use
     canary         replicas that hold a new version and do not count, and what the zones then need more
     more           what the lock holds beyond: a count that costs no more, or a raise that is not settled
     stranded       GPUs of its nodes that no replica uses
 
 The order is fixed and part of the answer: a replica that two layers need is paid for by the first one. Layers sum to
-the replicas of the pool and to the GPUs and the price of its nodes; GPUs of nodes that pools share go by their use,
-demand that several accelerators of a model share goes by their goodput.
+the replicas of the pool and to the GPUs and the price of its nodes; GPUs of nodes that pools share go by their use.
+Several accelerators of a model share its demand by their goodput, time-slices only what is at home.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from outlast.intent import HOURS, Intent
+from outlast.intent import Intent
 from outlast.lock import Lock, LockNodePool, LockPool, LockRegion
+from outlast.planner.arrays import Arrays, CellKey, to_arrays
 from outlast.planner.money import node_usd_h
+from outlast.planner.needs import TOLERANCE, Shares, moved_in
 
-Hours: TypeAlias = NDArray[np.float64]
-CellKey: TypeAlias = tuple[str, str]
-"""(pool, region)."""
-MINIMUM = 2
-"""Usable replicas of a dedicated pool in a region in use."""
-TOLERANCE = 1e-9
-"""Relative slack, for the rounding of floating-point sums only."""
-NO_DEMAND: Hours = np.zeros(HOURS)
 NOTHING = "none"
 """Stands for the region lost where none is."""
 NO_POOL = "no pool"
@@ -70,73 +60,35 @@ class _Step:
     hour: int | None = None
 
 
-@dataclass(frozen=True)
-class _Needs:
-    """What is asked of each pool in each region."""
-
-    intent: Intent
-    shares: Mapping[str, Mapping[str, Mapping[str, int]]]
-    """Class -> lost region -> survivor -> per cent."""
-    demand: Mapping[CellKey, Mapping[str, Hours]]
-    """(pool, region) -> class -> demand at home there."""
-
-    def base(self, key: CellKey, loss: str) -> Hours:
-        """Return the demand at home of the classes that survive a kind of loss. Shape: hour."""
-        return sum((hours for name, hours in self.demand.get(key, {}).items() if self._counts(name, loss)), NO_DEMAND)
-
-    def worst_loss(self, key: CellKey) -> tuple[str, int | None, float]:
-        """Return the lost region, its hour and the need that ask most; nothing lost where no loss asks anything."""
-        worst: tuple[str, int | None, float] = (NOTHING, None, 0.0)
-        pool, region = key
-        base, surge = self.base(key, "region"), self.intent.guardrails.prefill_surge.value
-        for lost in self.intent.regions if self.intent.guardrails.losses.region else ():
-            parts = [
-                hours * share / 100
-                for name, hours in self.demand.get((pool, lost), {}).items()
-                if (share := self.shares.get(name, {}).get(lost, {}).get(region, 0)) and self._counts(name, "region")
-            ]
-            if lost == region or not parts:
-                continue
-            need = base + surge * sum(parts, NO_DEMAND)
-            if need.max() > worst[2]:
-                worst = lost, int(need.argmax()), float(need.max())
-        return worst
-
-    def _counts(self, residency: str, loss: str) -> bool:
-        return loss == NOTHING or loss in self.intent.tenants_file.classes[residency].survive
-
-
-def _needs(intent: Intent, lock: Lock) -> _Needs:
-    demand: dict[CellKey, dict[str, Hours]] = {}
-    for (pool, residency, region), hours in intent.home_demand.items():
-        demand.setdefault((pool, region), {})[residency] = np.asarray(hours, dtype=np.float64)
-    return _Needs(intent, lock.shares, demand)
-
-
 def attribution(intent: Intent, lock: Lock) -> tuple[Paid, ...]:
-    """Return the layers of every pool and region of a lock, without those that are empty."""
-    needs = _needs(intent, lock)
+    """Return the layers of every pool and region of a lock, without those that are empty.
+
+    Raises:
+        PlanError: the fleet cannot be planned.
+    """
+    arrays = to_arrays(intent)
     return tuple(
         paid
         for region, block in lock.regions.items()
-        for paid in (*_pools(needs, region, block), *_empty_nodes(intent, region, block))
+        for paid in (*_pools(arrays, lock.shares, region, block), *_empty_nodes(intent, region, block))
         if paid.replicas or abs(paid.gpus) > TOLERANCE
     )
 
 
-def _pools(needs: _Needs, region: str, block: LockRegion) -> Iterator[Paid]:
-    intent, in_use = needs.intent, _gpus_in_use(block)
+def _pools(arrays: Arrays, shares: Shares, region: str, block: LockRegion) -> Iterator[Paid]:
+    in_use = _gpus_in_use(block)
     for pool in block.pools.values():
-        parts = {row: count * pool.replica_gpus / in_use[row] for row, count in pool.places.items() if count}
-        gpus = sum(_gpus(block.node_pools[row]) * part for row, part in parts.items())
-        usd_h = sum(_usd_h(intent, region, block.node_pools[row]) * part for row, part in parts.items())
-        left, before = gpus, 0
-        for step in _steps(needs, region, block, pool):
+        own = {row: _gpus_on(block, row, pool) for row, count in pool.places.items() if count}
+        rows = {row: block.node_pools[row] for row in own}
+        gpus = sum(_gpus(rows[row]) * own[row] / in_use[row] for row in rows)
+        usd_h = sum(_usd_h(arrays.intent, region, rows[row]) * own[row] / in_use[row] for row in rows)
+        each, before = sum(own.values()) / max(1, pool.replicas.planned), 0
+        for step in _steps(arrays, shares, region, block, pool):
             count = max(before, min(step.replicas, pool.replicas.planned))
-            used = float((count - before) * pool.replica_gpus)
-            yield _paid(region, pool, step, count - before, used, usd_h / gpus if gpus else 0.0)
-            left, before = left - used, count
-        yield _paid(region, pool, _Step("stranded", 0), 0, left, usd_h / gpus if gpus else 0.0)
+            yield _paid(region, pool, step, count - before, (count - before) * each, usd_h / gpus if gpus else 0.0)
+            before = count
+        stranded = gpus - sum(own.values())
+        yield _paid(region, pool, _Step("stranded", 0), 0, stranded, usd_h / gpus if gpus else 0.0)
 
 
 def _paid(region: str, pool: LockPool, step: _Step, replicas: int, gpus: float, gpu_usd_h: float) -> Paid:
@@ -151,54 +103,76 @@ def _empty_nodes(intent: Intent, region: str, block: LockRegion) -> Iterator[Pai
             yield Paid(region, NO_POOL, row.accelerator, "stranded", NOTHING, None, 0, _gpus(row), usd_h)
 
 
-def _steps(needs: _Needs, region: str, block: LockRegion, pool: LockPool) -> Iterator[_Step]:
+def _steps(arrays: Arrays, shares: Shares, region: str, block: LockRegion, pool: LockPool) -> Iterator[_Step]:
     """Yield the counts that hold one layer more and more; the last one is the lock's.
 
     A pool that is leaving, because its model or accelerator is declared no more, is there for no layer.
     """
-    rules, key, most = needs.intent.guardrails, (pool.pool, region), pool.replicas.planned
-    goodput = _goodput(needs.intent, pool)
-    if goodput is None:
+    key, most = (region, pool.pool), pool.replicas.planned
+    lane = arrays.lanes.get((*key, pool.accelerator))
+    if lane is None:
         yield _Step("more", most)
         return
-    goodput /= _part(needs.intent, block, pool)
-    normal, failure = goodput * rules.occupancy.normal, goodput * rules.occupancy.failure
-    own, once_less, in_zones = (needs.base(key, loss) for loss in (NOTHING, "replica", "zone"))
+    cell, part = arrays.cells[key], _part(arrays, region, block, pool, sliced=True)
+    normal, failure = lane.goodput * arrays.normal, lane.goodput * arrays.failure
+    own = arrays.base(key, "none") * part
     count = _whole(own.max() / normal)
     yield _Step("own demand", count, NOTHING, int(own.argmax()))
-    if rules.losses.replica and once_less.any():
-        count = max(count, _whole(once_less.max() / normal) + 1)
-    yield _Step("replica loss", count, "replica", int(once_less.argmax()))
+    kept = arrays.base(key, "replica") * part
+    at_once = min(lane.node_replicas, max(pool.places.values(), default=0)) if cell.loses_nodes else 1
+    if arrays.is_survived(key, "replica") and kept.any():
+        count = max(count, _whole(kept.max() / normal) + at_once)
+    loss = "node" if cell.loses_nodes else "replica"
+    yield _Step(f"{loss} loss", count, loss, int(kept.argmax()))
+    in_zones = arrays.base(key, "zone") * part
     zones = len({block.node_pools[row].zone for row, held in pool.places.items() if held})
-    zone_need = float(in_zones.max()) / failure if rules.losses.zone and zones > 1 else 0.0
-    surge = rules.prefill_surge.value
-    count = _with_zones(count, 0, zones, zone_need, surge, most)
+    zone_need = float(in_zones.max()) / failure if arrays.is_survived(key, "zone") and zones > 1 else 0.0
+    count = _with_zones(count, 0, zones, zone_need, arrays.surge, most)
     yield _Step("zone loss", count, "zone", int(in_zones.argmax()))
-    lost, hour, need = needs.worst_loss(key)
+    moved = _part(arrays, region, block, pool, sliced=False)
+    lost, hour, need = _worst_loss(arrays, key, shares, part, moved)
     count = max(count, _whole(need / failure))
     yield _Step("region loss", count, lost, hour)
-    count = max(count, MINIMUM if pool.tier == "dedicated" else 1)
+    count = max(count, cell.minimum)
     yield _Step("minimum", count)
     canary = pool.replicas.canary
-    yield _Step("canary", _with_zones(count + canary, canary, zones, zone_need, surge, most))
+    yield _Step("canary", _with_zones(count + canary, canary, zones, zone_need, arrays.surge, most))
     yield _Step("more", most)
 
 
-def _goodput(intent: Intent, pool: LockPool) -> float | None:
-    """Return what one replica of a pool sustains, in the model's unit; None if it is declared no more."""
-    model = intent.models.get(pool.pool)
-    how = model.accelerators.get(pool.accelerator) if model else None
-    return how.goodput.value if how else None
+def _worst_loss(
+    arrays: Arrays, key: CellKey, shares: Shares, part: float, moved_part: float
+) -> tuple[str, int | None, float]:
+    """Return the lost region, its hour and the need that ask most; nothing lost where no loss asks anything."""
+    worst: tuple[str, int | None, float] = (NOTHING, None, 0.0)
+    base = arrays.base(key, "region") * part
+    for lost in arrays.lost_regions:
+        moved = moved_in(arrays, key, lost, shares) if lost != key[0] else None
+        if moved is None:
+            continue
+        need = base + arrays.surge * moved * moved_part
+        if need.max() > worst[2]:
+            worst = lost, int(need.argmax()), float(need.max())
+    return worst
 
 
-def _part(intent: Intent, block: LockRegion, pool: LockPool) -> float:
-    """Return the part of its model's demand that a pool carries: that of its goodput among the model's accelerators."""
-    held = {
-        other.accelerator: other.replicas.planned * (_goodput(intent, other) or 0.0)
-        for other in block.pools.values()
-        if other.pool == pool.pool
-    }
-    return held[pool.accelerator] / sum(held.values()) if held[pool.accelerator] else 1.0
+def _part(arrays: Arrays, region: str, block: LockRegion, pool: LockPool, *, sliced: bool) -> float:
+    """Return the part of its model's demand that a pool carries: that of its goodput among the model's accelerators.
+
+    Args:
+        arrays: the fleet's needs.
+        region: where.
+        block: the region's counts.
+        pool: one accelerator of the model.
+        sliced: whether time-slices carry a part, as of demand at home.
+    """
+    held: dict[str, float] = {}
+    for other in block.pools.values():
+        lane = arrays.lanes.get((region, other.pool, other.accelerator))
+        if other.pool == pool.pool and lane is not None and (sliced or not lane.is_sliced):
+            held[other.accelerator] = other.replicas.planned * lane.goodput
+    mine = held.get(pool.accelerator, 0.0)
+    return mine / sum(held.values()) if mine else 0.0
 
 
 def _with_zones(count: int, canary: int, zones: int, need: float, surge: float, most: int) -> int:
@@ -225,12 +199,18 @@ def _whole(replicas: float) -> int:
     return math.ceil(replicas * (1 - TOLERANCE))
 
 
-def _gpus_in_use(block: LockRegion) -> dict[str, int]:
-    used = dict.fromkeys(block.node_pools, 0)
+def _gpus_in_use(block: LockRegion) -> dict[str, float]:
+    used = dict.fromkeys(block.node_pools, 0.0)
     for pool in block.pools.values():
-        for row, count in pool.places.items():
-            used[row] += count * pool.replica_gpus
+        for row in pool.places:
+            used[row] += _gpus_on(block, row, pool)
     return used
+
+
+def _gpus_on(block: LockRegion, key: str, pool: LockPool) -> float:
+    """Return the GPUs that a pool uses of a row's nodes; of a divided card the parts it takes."""
+    row = block.node_pools[key]
+    return pool.places[key] * pool.replica_devices * row.node_gpus / row.node_devices
 
 
 def _gpus(row: LockNodePool) -> float:

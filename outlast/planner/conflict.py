@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from outlast.errors import InfeasiblePlan, PlanError, Problem, listed
 from outlast.intent import Intent
+from outlast.lock import Lock
 from outlast.planner.holdings import Ask, boundless, holdings_of, needed, smallest_asks
 from outlast.planner.premiums import Rule, rules_of
 from outlast.planner.runway import grown
@@ -32,14 +33,16 @@ class Way:
         return f"{self.words} [{self.size.gpus:,.0f} GPUs, {self.size.usd_h:,.2f} USD/h]"
 
 
-def explained(intent: Intent, error: InfeasiblePlan, trials: Trials) -> InfeasiblePlan:
+def explained(intent: Intent, error: InfeasiblePlan, in_force: Lock | None, trials: Trials) -> InfeasiblePlan:
     """Return the error with the classes that need what is short, and what lifts the conflict.
 
     Args:
         intent: the fleet.
         error: why it has no plan.
-        trials: plan as the fleet was planned, from the lock in force if there is one.
+        in_force: the lock it was planned from; changes are planned from it if the fleet has a plan from nothing.
+        trials: plan from nothing.
     """
+    trials = trials.planning_from(in_force) if trials(intent).lock else trials
     found = list(ways(intent, trials))
     where = f"outlast plan {intent.name}"
     if not found:

@@ -1,7 +1,7 @@
 """Plans a fleet with something changed, to compare: each intent once, whatever asks for it.
 
-Trials plan from nothing, so that a difference is that of two optima and not of what happens to run; only the search for
-what would lift a conflict plans from the lock in force. Their locks are never written.
+Trials plan from nothing, so that a difference is that of two optima and not of what happens to run; only where what
+runs does not fit beside what is wanted they plan from the lock in force. Their locks are never written.
 """
 
 from __future__ import annotations
@@ -81,6 +81,10 @@ class Trials:
             except PlanError as error:
                 self._known[key] = Trial(None, error)
         return self._known[key]
+
+    def planning_from(self, in_force: Lock | None) -> Trials:
+        """Return trials that plan from another lock and are reported alike."""
+        return Trials(in_force, self._began)
 
     @property
     def planned(self) -> int:

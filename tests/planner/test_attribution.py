@@ -1,14 +1,16 @@
 """Layers say what each GPU pays for, and sum to what the lock holds."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from outlast.intent import Intent
 from outlast.planner import attribution, plan, settled_lock
 from outlast.planner.attribution import NO_POOL
-from tests.builders import H100, make_block, make_curve, make_intent, make_lock, make_model
+from tests.builders import H100, make_block, make_curve, make_holdings, make_intent, make_lock, make_model
 
 FLAT = {"demand": [make_curve("shop", "us-east", 2800)]}
 REGIONS = ("us-east", "eu-north", "eu-west")
@@ -99,16 +101,67 @@ def test_nodes_without_replicas_belong_to_no_pool():
     assert [(p.layer, p.replicas, p.gpus) for p in paid] == [("stranded", 0, 8)]
 
 
+GOODPUT = {"kind": "measured", "date": "2026-11-01", "source": "a test"}
+G_QUOTA = {"L-DB2E81BA": {"granted": "20k vCPU", "as_of": "2026-11-01"}}
+
+
+def on(accelerator: str, value: float, **how: Any) -> dict[str, Any]:
+    return {accelerator: {"goodput": GOODPUT | {"value": f"{value} tok/s"}, **how}}
+
+
+def with_pool(model: dict[str, Any], **node_pool: Any) -> Intent:
+    """us-east and eu-north with a node pool ``more`` beside the usual one, and ``model`` as their only model."""
+    zones = {"us-east": ["use1-az1", "use1-az2"], "eu-north": ["eun1-az1", "eun1-az2"]}
+    regions = {name: {"node_pools": {"more": {"zones": zones[name], **node_pool}}} for name in zones}
+    held = {name: {"quotas": G_QUOTA | make_holdings(name)["quotas"]} for name in zones}
+    kept = model | {"accelerators": {H100: None} | model["accelerators"]}
+    return make_intent(
+        regions={"regions": regions}, capacity={"regions": held}, models={"models": {"chat": kept}}, demand=FLAT
+    )
+
+
+L4 = {"machine_type": "g6.xlarge"}
+MIG = "mig-7x1g.10gb"
+SLICES = on("l4-24", 50, partition="slice-4") | on(H100, 1000, gpus_per_replica=4)
+TIERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "packed": (
+        {"tier": "packed", "accelerators": on(H100, 100, partition=MIG, gpus_per_replica=None)},
+        {"machine_type": "p5.4xlarge", "partition": MIG},
+    ),
+    "sliced": ({"tier": "packed", "accelerators": SLICES}, L4 | {"partition": "slice-4"}),
+    "scale to zero": ({"tier": "scale-to-zero", "accelerators": on("l4-24", 500)}, L4 | {"scaling": "elastic"}),
+    "two accelerators": ({"accelerators": on("l4-24", 90) | on(H100, 1000, gpus_per_replica=4)}, L4),
+}
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_layers_of_every_tier_sum_to_the_lock(tier):
+    model, node_pool = TIERS[tier]
+    intent = with_pool(model, **node_pool)
+    lock = settled_lock(intent)
+    check_sums(intent, lock)
+    assert all(paid.replicas >= 0 and paid.gpus >= 0 for paid in attribution(intent, lock))
+
+
+def test_packed_pools_pay_for_a_node_and_cold_ones_for_no_replica_or_zone():
+    losses = {}
+    for tier in ("packed", "scale to zero"):
+        model, node_pool = TIERS[tier]
+        intent = with_pool(model, **node_pool)
+        losses[tier] = {p.layer for p in attribution(intent, settled_lock(intent)) if p.region == "us-east"}
+    assert "node loss" in losses["packed"]
+    assert "replica loss" not in losses["packed"]
+    assert losses["scale to zero"] & {"replica loss", "zone loss", "minimum"} == set()
+
+
 def test_accelerators_of_a_model_share_its_demand_by_their_goodput():
     # 4000 of 6000 tok/s of goodput carry 2/3 of 2800 tok/s: 1867 / 700 -> 3; the others 933 / 350 -> 3
-    slow = make_model()["accelerators"][H100]
-    slow = {"gpus_per_replica": 2, "goodput": slow["goodput"] | {"value": "500 tok/s"}}
-    intent = make_intent(models={"models": {"chat": {"accelerators": {"l40s-48": slow}}}}, demand=FLAT)
+    intent = with_pool({"accelerators": on(H100, 1000, gpus_per_replica=4) | on("l4-24", 500)}, **L4)
     block = make_block("us-east", 2, 2)
-    more = make_block("us-east", 2, 2, accelerator="l40s-48", replica_gpus=2)["pools"]["chat-h100"]
-    lock = make_lock(intent, {"us-east": {**block, "pools": {**block["pools"], "chat-l40s": more}}}, SHARES)
+    more = make_block("us-east", 2, 2, accelerator="l4-24", replica_gpus=1)["pools"]["chat-h100"]
+    lock = make_lock(intent, {"us-east": {**block, "pools": {**block["pools"], "chat-l4": more}}}, SHARES)
     own = [(p.accelerator, p.replicas) for p in attribution(intent, lock) if p.layer == "own demand"]
-    assert own == [(H100, 3), ("l40s-48", 3)]
+    assert own == [(H100, 3), ("l4-24", 3)]
 
 
 def test_a_pool_that_is_leaving_is_there_for_no_layer():

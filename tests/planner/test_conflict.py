@@ -21,7 +21,7 @@ def held(**granted):
 def conflict(intent, in_force=None) -> InfeasiblePlan:
     with pytest.raises(InfeasiblePlan) as caught:
         plan(intent, in_force)
-    return explained(intent, caught.value, Trials(in_force))
+    return explained(intent, caught.value, in_force, Trials())
 
 
 def lift(intent) -> str:
@@ -119,7 +119,7 @@ def test_the_conflict_keeps_its_problems_and_its_kind():
     intent = make_intent(demand=FLAT, capacity=held(eu_north="1 vCPU"))
     with pytest.raises(InfeasiblePlan) as plain:
         plan(intent, None)
-    told = explained(intent, plain.value, Trials())
+    told = explained(intent, plain.value, None, Trials())
     assert isinstance(told, InfeasiblePlan)
     assert [p.where for p in told.problems[:-1]] == [p.where for p in plain.value.problems]
 
@@ -131,6 +131,13 @@ def test_old_and_new_side_by_side_are_lifted_from_the_lock_in_force():
     moved = make_intent(demand=FLAT, guardrails=alone, regions=zones, capacity=held(us_east="576 vCPU"))
     told = conflict(moved, old)
     assert "from 576 to 1,152 vCPU" in told.problems[-1].do
+
+
+def test_a_target_that_does_not_fit_is_lifted_from_nothing_whatever_runs():
+    alone = {"losses": {"region": 0}}
+    old = settled_lock(make_intent(demand=FLAT, guardrails=alone))
+    short = make_intent(demand=FLAT, guardrails=alone, capacity=held(us_east="384 vCPU"))
+    assert "% of the demand" in conflict(short, old).problems[-1].do
 
 
 def test_a_fleet_that_nothing_lifts_says_what_was_tried():
