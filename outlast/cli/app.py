@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, drills, plans, replica, sim, spending
+from outlast.cli import deployments, drills, explaining, plans, replica, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -43,6 +43,9 @@ def options(
 
 app.command()(plans.check)
 app.command()(plans.plan)
+app.command()(explaining.why)
+app.command()(explaining.quote)
+app.command()(explaining.runway)
 app.command()(plans.verify)
 app.command()(drills.drill)
 app.command()(replica.replica)
