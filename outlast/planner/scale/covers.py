@@ -68,10 +68,11 @@ def near_covers(needs: Needs, cost: Floats, centre: Floats | None = None) -> tup
     Shapes: cell, accelerator -> cell, cover, accelerator, and cell, cover.
     """
     sorted_needs, sorted_cost, order = _by_rate(needs, cost)
-    others = np.broadcast_to(small_counts(cost.shape[1] - 1), (len(cost), *small_counts(cost.shape[1] - 1).shape))
+    small = small_counts(cost.shape[1] - 1)
+    others = np.broadcast_to(small, (len(cost), *small.shape))
     if centre is not None:
         middle = np.floor(np.take_along_axis(centre, order, axis=1))[:, None, 1:]
-        others = np.maximum(middle - AROUND + others[:, (others[0] <= 2 * AROUND).all(axis=1)], 0)
+        others = np.maximum(middle - AROUND + small[(small <= 2 * AROUND).all(axis=1)], 0)
     others = others * (np.take_along_axis(needs.replica_tok_s, order, axis=1)[:, None, 1:] > 0)
     placed = np.concatenate([_fill(sorted_needs, others)[:, :, None], others], axis=2)
     counts = np.zeros(placed.shape)

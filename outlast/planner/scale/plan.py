@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -101,9 +102,13 @@ def _search(problem: ScaleProblem, quota_price: Floats, starts: list[Ints], prog
     searches = [Search(problem, points, staircase) for points in starts]
     if problem.held.size > FEW_CELLS:
         searches = [min(searches, key=lambda search: search.total)]
-    for search in searches:
-        search.run(lambda done_ratio: progress("shares", done_ratio))
+    for index, search in enumerate(searches):
+        search.run(partial(_part, progress, index, len(searches)))
     return min(searches, key=lambda search: search.total).points
+
+
+def _part(progress: Progress, index: int, count: int, done_ratio: float) -> None:
+    progress("shares", (index + done_ratio) / count)
 
 
 def _count(problem: ScaleProblem, points: Ints, progress: Progress) -> Ints:

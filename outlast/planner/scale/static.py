@@ -23,6 +23,8 @@ CLOSE = 1e-3
 """Relative distance of shares and bound at which more rounds are not worth it."""
 FEW = 16
 """Survivors of a class among which the first shares are spread."""
+SMALLEST = 1e-3
+"""Size of a survivor without own needs, in the largest."""
 FIT = 4
 """How sharply the first shares avoid survivors that lack pools."""
 FIRST_ROWS = 8000
@@ -140,7 +142,8 @@ def sized_shares(problem: ScaleProblem) -> Floats:
     """Return shares by the size of the survivor, few where it lacks the pools that move. Shape: class, lost, region."""
     moved = problem.moved_tok_s.mean(axis=3)
     fit = (moved @ problem.held.T) / np.maximum(moved.sum(axis=2, keepdims=True), 1e-300)
-    size = problem.targets * problem.alone_tok_s.sum(axis=1) * np.maximum(fit, 1e-3) ** FIT
+    alone = problem.alone_tok_s.sum(axis=1)
+    size = problem.targets * np.maximum(alone, max(SMALLEST * alone.max(initial=0.0), TOLERANCE)) * np.maximum(fit, 1e-3) ** FIT
     few = size >= np.partition(size, -min(FEW, size.shape[2]), axis=2)[:, :, -min(FEW, size.shape[2])][:, :, None]
     return normalised(np.where(few, size, 0.0))
 
