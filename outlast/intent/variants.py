@@ -8,7 +8,7 @@ A variant holds, by file stem, what to change in that file:
       fp8-kv:
         models: {models.chat-large.kv_precision: fp8}
 
-A key with dots is a path; in a list, a number is a position from 0, and the one behind the last adds an entry. A mapping
+A key with dots is a path; in a list, a number is a position from 0, the one behind the last adds an entry. A mapping
 changes only the keys it names; a list or a value replaces what was there, and null removes the key. A lock is never
 written from a variant.
 """
