@@ -39,6 +39,13 @@ def config_root() -> Path:
     return config_in(os.environ, _root_or_here())
 
 
+def written_root() -> Path:
+    """Return the root of configuration that people write: behind a simulation's mirror, the folder that it mirrors."""
+    root = config_root()
+    linked = next((path for path in sorted((root / "facts").glob("*.csv")) if path.is_symlink()), None)
+    return linked.readlink().parent.parent if linked else root
+
+
 def applied_file() -> Path:
     """Return the file of what is applied that the environment or the project says."""
     from outlast.lock import applied_path
