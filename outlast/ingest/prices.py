@@ -8,10 +8,10 @@ import math
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from outlast.errors import ConfigError, Problem
+from outlast.errors import ConfigError, FactError, Problem
 from outlast.facts import Facts, Price, load_facts
 from outlast.ingest.sources import Table, table_of, text_of, whole
 from outlast.intent.reading import validate
@@ -140,7 +140,15 @@ def _check_facts(text: str, config_root: Path, used: Facts, where: str) -> None:
     with tempfile.TemporaryDirectory(prefix="outlast-") as scratch:
         shutil.copytree(config_root / "facts", Path(scratch) / "facts")
         (Path(scratch) / "facts" / FILE).write_text(text, encoding="utf-8")
-        facts = load_facts(Path(scratch))
+        try:
+            facts = load_facts(Path(scratch))
+        except FactError as error:
+            raise ConfigError(
+                replace(
+                    problem, where=problem.where.replace(f"facts/{FILE}", where), do=problem.do or "Correct the row"
+                )
+                for problem in error.problems
+            ) from error
     known = set(facts.provider_regions) | {(row.cloud, row.provider_region) for row in used.prices.values()}
     strange = sorted({(row.cloud, row.provider_region) for row in facts.prices.values()} - known)
     whole(

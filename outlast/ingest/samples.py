@@ -53,6 +53,9 @@ def samples_of(text: str, where: str, form: str | None, column: str | None, zone
         raise ConfigError(unknown("--format", "format", form, FORMATS))
     if form is None:
         form = "prometheus" if is_json(text) else "csv"
+    if form == "csv" and is_json(text):
+        do = "Use --format prometheus for the answer of a range query"
+        raise ConfigError(Problem(where=where, what="is JSON, no table", do=do))
     if form == "prometheus" and not is_json(text):
         raise ConfigError(Problem(where=where, what="is no answer of Prometheus", do="Use --format csv for a table"))
     found = (

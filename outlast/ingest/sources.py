@@ -126,6 +126,6 @@ def whole(problems: list[Problem], where: str, limit: int = 10) -> None:
     """
     more = len(problems) - limit
     if more > 0:
-        problems = [*problems[:limit], Problem(where=where, what=f"has {more} more like these")]
+        problems = [*problems[:limit], Problem(where=where, what=f"has {more} more like these", do="Mend those first")]
     if problems:
         raise ConfigError(problems)

@@ -53,6 +53,8 @@ def write_all(texts: Mapping[Path, str]) -> None:
             draft = target.with_name(f".{target.name}.{os.getpid()}")
             drafts[target] = draft
             draft.write_text(text, encoding="utf-8")
+            if before[target] is not None:
+                shutil.copymode(target, draft)
         for target, draft in drafts.items():
             draft.replace(target)
     except OSError as error:

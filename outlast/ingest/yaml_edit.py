@@ -29,7 +29,7 @@ def with_keys(text: str, path: Path, values: Mapping[str, str | None], where: st
     Raises:
         ConfigError: the text cannot be edited without changing more.
     """
-    wanted = yaml.safe_load(text) or {}
+    wanted = _apart(yaml.safe_load(text) or {})
     owner = _made(wanted, path)
     for key, value in values.items():
         if value is None:
@@ -48,7 +48,7 @@ def with_item(text: str, path: Path, item: str, where: str, replaced: int | None
     Raises:
         ConfigError: the text cannot be edited without changing more.
     """
-    wanted = yaml.safe_load(text) or {}
+    wanted = _apart(yaml.safe_load(text) or {})
     items: Any = wanted
     for part in path:
         items = items[part]
@@ -82,6 +82,13 @@ def _made(document: Any, path: Path) -> Any:
             document[part] = {}
         document = document[part]
     return document
+
+
+def _apart(value: Any) -> Any:
+    """Return a copy in which nothing is shared, as aliases of YAML share it."""
+    if isinstance(value, dict):
+        return {key: _apart(item) for key, item in value.items()}
+    return [_apart(item) for item in value] if isinstance(value, list) else value
 
 
 def _verified(text: str, wanted: Any, where: str) -> str:
@@ -123,6 +130,8 @@ def _with(text: str, path: Path, value: str) -> str:
 
 
 def _inserted(text: str, node: Any, pair: str) -> str:
+    if node is None:
+        return f"{text}{pair}\n"
     if not isinstance(node, yaml.MappingNode) or (node.flow_style and not node.value):
         return _put(text, node, "{" + pair + "}")
     if node.flow_style:

@@ -1,6 +1,6 @@
 """Reads a table of aiconfigurator: ``best_config_topn.csv`` or ``pareto.csv`` of aggregated serving.
 
-Columns as its list for aggregated serving in 2026; some versions add more, which are not read: ``model``, ``isl``, ``osl``, ``prefix``, ``request_rate``, ``ttft`` and
+Columns as in 2026; some versions add more, which are not read: ``model``, ``isl``, ``osl``, ``prefix``, ``ttft`` and
 ``tpot`` (ms), ``tokens/s``, ``seq/s``, ``num_total_gpus``, ``backend``, ``version`` (of the backend), ``system``.
 A row is one worker; its latencies are one prediction, without percentiles.
 """

@@ -1,8 +1,8 @@
 """Reads a stage's report of inference-perf: ``stage_N_lifecycle_metrics.json``.
 
-Schema as in the project's published runs of November 2025 and its native report v1: ``load_summary``, ``successes`` with ``latency`` (seconds; mean, min, max,
-median and percentiles as ``p95``, which later versions keep under ``percentiles``), ``throughput``, ``prompt_len``,
-``output_len``; ``failures``. The report names neither the model nor the day.
+Schema as in the project's published runs of November 2025 and its native report v1: ``load_summary``, ``successes``
+with ``latency`` (seconds; mean, min, max, median and percentiles as ``p95``, which v1 keeps under ``percentiles``),
+``throughput``, ``prompt_len``, ``output_len``; ``failures``. The report names neither the model nor the day.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads what ``vllm bench serve --save-result`` writes: one JSON object.
 
-Keys as in vLLM 0.11 to 0.27: ``model_id``, ``date``, ``completed``, ``failed`` (in recent versions), ``total_input_tokens``,
-``total_output_tokens``, ``duration``, ``request_throughput``, ``output_throughput``, and ``p<N>_ttft_ms`` and
+Keys as in vLLM 0.11 to 0.27: ``model_id``, ``date``, ``completed``, ``failed`` (not in all of them), ``duration``,
+``total_input_tokens``, ``total_output_tokens``, ``request_throughput``, ``output_throughput``, and ``p<N>_ttft_ms`` and
 ``p<N>_itl_ms`` for every percentile that ``--metric-percentiles`` named (99 when it was left out).
 """
 
