@@ -76,7 +76,7 @@ def read_goodput(path: Path, asked: Asked, intent: Intent) -> GoodputImport:
     several = (f"the run had {replicas:g} replicas; the record is one of them",) if replicas > 1 else ()
     return GoodputImport(
         record=_record(run, asked, model, day, int(replicas), where),
-        before=f"{how.goodput.value:g} ({how.goodput.kind}, {how.goodput.date})",
+        before=f"{how.goodput.value:g} {model.unit} ({how.goodput.kind}, {how.goodput.date})",
         met=met,
         notes=(*run.notes, *several),
     )
