@@ -38,15 +38,19 @@ def demand(
         str | None, typer.Option("--format", help="csv or prometheus; default: told from the file.")
     ] = None,
     reading: Annotated[str, typer.Option(help="'largest day', week or 'mean day'.")] = "largest day",
+    unit: Annotated[
+        str | None, typer.Option(help="output tok/s, input tok/s or requests/s; default: the model's.")
+    ] = None,
+    lengths: Annotated[str | None, typer.Option(help="Of requests: mean PROMPT:OUTPUT tokens, as 2000:300.")] = None,
     timezone: Annotated[str | None, typer.Option(help="Zone of times that say none, such as UTC.")] = None,
     column: Annotated[str | None, typer.Option(help="CSV: column of the values.")] = None,
     fill: Annotated[str | None, typer.Option(help="interpolate: fill hours without samples.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="With --write: put it in the place of the curve.")] = False,
     write: Write = False,
 ) -> None:
-    """Make a demand curve from a CSV table or the answer of a Prometheus range query (in tokens per second)."""
+    """Make a demand curve from a CSV table or the answer of a Prometheus range query."""
     from outlast.errors import ConfigError
-    from outlast.ingest.demand import Asked, changed_files, read_demand, split
+    from outlast.ingest.demand import Asked, changed_files, lengths_of, read_demand, split
     from outlast.intent.known import unknown
 
     if fill not in (None, "interpolate"):
@@ -58,6 +62,8 @@ def demand(
         tenants=split(tenants),
         reading=reading,
         form=form,
+        unit=unit,
+        lengths=lengths_of(lengths),
         column=column,
         zone=timezone,
         interpolate=fill is not None,

@@ -18,6 +18,8 @@ from outlast.intent.demand import WEEK_HOURS
 from outlast.intent.known import unknown
 
 FILE = "demand.yaml"
+REQUESTS = "requests/s"
+UNITS = ("output tok/s", "input tok/s", REQUESTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,10 @@ class Asked:
     tenants: tuple[str, ...]
     reading: str = "largest day"
     form: str | None = None
+    unit: str | None = None
+    """What the series counts; None: what its model is planned in."""
+    lengths: tuple[int, int] | None = None
+    """Mean prompt and output tokens of a request, for requests/s of a model in tokens."""
     column: str | None = None
     zone: str | None = None
     interpolate: bool = False
@@ -70,7 +76,7 @@ def read_demand(path: Path, asked: Asked, intent: Intent) -> DemandImport:
     found = curve(hours, reading, where)
     if not max(found.values):
         raise ConfigError(Problem(where=where, what="the demand is 0 in every hour", do="Correct the query"))
-    unit = _units(intent)[asked.model]
+    unit = asked.unit or _units(intent)[asked.model]
     name = f"trace-{asked.model}-{asked.origin}-{asked.tenants[0]}.txt"
     span = (
         f"{len(hours)} hours from {said(min(hours))}" if samples.tool != "a table by the hour" else "hours of a table"
@@ -84,11 +90,17 @@ def read_demand(path: Path, asked: Asked, intent: Intent) -> DemandImport:
     )
     text = "".join(f"# {line}\n" for line in head) + "".join(f"{value:.3f}\n" for value in found.values)
     digest = f"sha256:{sha256(text.encode()).hexdigest()}"
-    trace = flow({"file": name, "digest": digest, "reading": reading})
-    tenants = f"[{', '.join(asked.tenants)}]"
-    entry = flow({"tenants": tenants, "origin": asked.origin, "model": asked.model, "trace": trace})
+    entry = _entry(asked, flow({"file": name, "digest": digest, "reading": reading, "unit": unit}))
     stands = _standing(asked, intent)
     return DemandImport(trace=name, text=text, entry=entry, curve=found, unit=unit, stands=stands)
+
+
+def _entry(asked: Asked, trace: str) -> str:
+    values = {"tenants": f"[{', '.join(asked.tenants)}]", "origin": asked.origin, "model": asked.model}
+    if asked.lengths:
+        prompt, output = asked.lengths
+        values["lengths"] = flow({"prompt": f"{prompt} tokens", "output": f"{output} tokens"})
+    return flow(values | {"trace": trace})
 
 
 def _check(asked: Asked, intent: Intent) -> None:
@@ -100,10 +112,41 @@ def _check(asked: Asked, intent: Intent) -> None:
         problems.append(unknown("--origin", "origin", asked.origin, intent.regions_file.origins))
     if asked.model not in _units(intent):
         problems.append(unknown("--model", "model", asked.model, _units(intent)))
+    elif asked.unit is not None:
+        problems += _unit_problems(asked.unit, _units(intent)[asked.model], has_lengths=asked.lengths is not None)
     if asked.reading not in READINGS:
         problems.append(unknown("--reading", "reading", asked.reading, READINGS))
     if problems:
         raise ConfigError(problems)
+
+
+def _unit_problems(unit: str, planned: str, *, has_lengths: bool) -> list[Problem]:
+    if unit not in UNITS:
+        return [unknown("--unit", "unit", unit, UNITS)]
+    if unit == planned:
+        return []
+    if unit != REQUESTS:
+        what = f"the model is planned in {planned}"
+        return [Problem(where="--unit", what=what, got=unit, allowed=f"{planned}, {REQUESTS}", do="Export that")]
+    if not has_lengths:
+        what = f"requests become {planned} by their mean length"
+        return [Problem(where="--lengths", what=what, do="Add --lengths PROMPT:OUTPUT, such as 2000:300")]
+    return []
+
+
+def lengths_of(text: str | None) -> tuple[int, int] | None:
+    """Return prompt and output tokens written as ``2000:300``.
+
+    Raises:
+        ConfigError: they are not.
+    """
+    if text is None:
+        return None
+    prompt, _, output = text.partition(":")
+    if not (prompt.isdecimal() and output.isdecimal() and int(prompt) + int(output)):
+        do = "Write mean tokens of prompt and output, such as 2000:300"
+        raise ConfigError(Problem(where="--lengths", what="are no lengths", got=f"'{text}'", do=do))
+    return int(prompt), int(output)
 
 
 def _units(intent: Intent) -> Mapping[str, str]:

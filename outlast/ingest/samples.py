@@ -147,7 +147,7 @@ def _of_hours(cells: list[tuple[str, str, str]], where: str, zone: str | None) -
     problems: list[Problem] = []
     placed: list[tuple[str, object, object]] = []
     for place, hour, value in cells:
-        if not hour.isdigit() or int(hour) >= len(cells):
+        if not hour.isdecimal() or int(hour) >= len(cells):
             allowed = f"0 to {len(cells) - 1}"
             problems.append(Problem(where=place, what="not an hour", got=f"'{hour}'", allowed=allowed, do="Mend it"))
         else:
@@ -193,7 +193,7 @@ def _instant(text: str, local: ZoneInfo | None) -> tuple[float, str]:
     Raises:
         ValueError: it is no time, or none that is known.
     """
-    if text.replace(".", "", 1).isdigit():
+    if text.replace(".", "", 1).isdecimal():
         return float(text), "aware"
     try:
         when = datetime.fromisoformat(text)

@@ -9,7 +9,7 @@ import yaml
 
 from outlast.errors import ConfigError
 from outlast.facts import load_facts
-from outlast.ingest.demand import Asked, read_demand, split
+from outlast.ingest.demand import Asked, lengths_of, read_demand, split
 from outlast.ingest.samples import samples_of
 from outlast.intent import load_intent
 from tests.builders import demo_intent
@@ -181,6 +181,33 @@ def test_a_part_of_a_curves_tenants_is_refused(source):
         read(source(prometheus(*wave(24))), tenants=("shop-us", "bank-eu"))
 
 
+def test_requests_become_tokens_by_their_length(outlast, source, config):
+    requests = ("--unit", "requests/s", "--lengths", "2000:300", "--replace", "--write")
+    code, _, err = outlast("import", "demand", "demo", source(prometheus(*wave(24))), *FLAGS, *requests)
+    assert (code, err) == (0, "")
+    curve = load_intent(config, "demo", load_facts(config)).demand_file.demand[0]
+    assert curve.hours_in("output tok/s")[:24] == tuple(300.0 * value for value in wave(24))
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"unit": "requests/s"}, "--lengths"),
+        ({"unit": "input tok/s"}, "output tok/s"),
+        ({"unit": "requests"}, "requests/s"),
+    ],
+)
+def test_a_unit_that_does_not_fit_the_model_is_refused(source, changes, word):
+    with pytest.raises(ConfigError, match=word):
+        read(source(prometheus(*wave(24))), **changes)
+
+
+@pytest.mark.parametrize("text", ["2000", "2000:", ":300", "a:b", "0:0", "-1:3", ""])
+def test_lengths_that_are_none_are_refused(text):
+    with pytest.raises(ConfigError, match="2000:300"):
+        lengths_of(text)
+
+
 def test_words_are_split_at_commas_and_stand_once():
     assert split(["a, b", "c", "a"]) == ("a", "b", "c")
 
@@ -209,7 +236,7 @@ def test_a_curve_takes_the_place_of_another_and_keeps_the_other_lines(outlast, s
     assert (code, err) == (0, "")
     assert len(set(before.splitlines()) - set(path.read_text().splitlines())) == 1
     loaded = load_intent(config, "demo", load_facts(config)).demand_file.demand[0]
-    assert loaded.tok_s() == tuple(map(float, wave(168)))
+    assert loaded.rates() == tuple(map(float, wave(168)))
 
 
 def test_a_new_curve_is_put_at_the_end(outlast, source, config):

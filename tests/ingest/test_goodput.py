@@ -80,7 +80,7 @@ def test_a_record_is_never_rounded_up(altered):
     assert read(altered(VLLM, output_throughput=1751.999)).record["value"] == "1751 output tok/s"
 
 
-REFUSED = {
+REFUSED: dict[str, dict] = {
     "misses-ttft": {"p95_ttft_ms": 2000.1},
     "misses-itl": {"p95_itl_ms": 50.1},
     "no-percentile": {"p95_ttft_ms": None, "p99_ttft_ms": None},
@@ -175,6 +175,18 @@ def test_a_prediction_that_does_not_fit_is_refused(source, before, after):
 def test_a_wrong_option_is_refused_with_what_is_right(changes, word):
     with pytest.raises(ConfigError, match=word):
         read(FIXTURES / VLLM, **changes)
+
+
+def test_a_run_on_a_part_of_a_card_is_taken_as_one_part():
+    model = demo_intent().models["chat-large"]
+    part = model.accelerators[H100].model_copy(update={"gpus_per_replica": 1, "partition": "slice-4"})
+    divided = {"chat": model.model_copy(update={"accelerators": {H100: part}})}
+    intent = replace(demo_intent(), models_file=demo_intent().models_file.model_copy(update={"models": divided}))
+    found = read_goodput(FIXTURES / VLLM, replace(ASKED, model="chat", gpus=1), intent)
+    assert found.record["value"] == "1751 output tok/s"
+    assert any("slice-4" in note for note in found.notes)
+    with pytest.raises(ConfigError, match="one part"):
+        read_goodput(FIXTURES / VLLM, replace(ASKED, model="chat", gpus=2), intent)
 
 
 def test_a_report_without_its_day_asks_for_it():

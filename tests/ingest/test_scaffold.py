@@ -1,6 +1,7 @@
 """A new fleet: valid, plannable, commented, and never written over another."""
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 import yaml
@@ -130,7 +131,7 @@ def test_a_write_that_breaks_off_leaves_nothing(config, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing.Path, "rename", full)
+    monkeypatch.setattr(Path, "rename", full)
     with pytest.raises(EnvironmentProblem, match="No space"):
         create(config, "mine", (), facts(), DAY)
 
@@ -138,14 +139,14 @@ def test_a_write_that_breaks_off_leaves_nothing(config, monkeypatch):
 def test_files_are_written_all_or_none(tmp_path, monkeypatch):
     first, second = tmp_path / "first", tmp_path / "second"
     first.write_text("before")
-    replace = writing.Path.replace
+    replace = Path.replace
 
     def breaks(self, target):
         if target.name == "second":
             raise OSError(28, "No space left on device")
         return replace(self, target)
 
-    monkeypatch.setattr(writing.Path, "replace", breaks)
+    monkeypatch.setattr(Path, "replace", breaks)
     with pytest.raises(EnvironmentProblem):
         writing.write_all({first: "after", second: "after"})
     assert contents(tmp_path) == {first.relative_to(tmp_path): b"before"}

@@ -17,7 +17,7 @@ from outlast.ingest.writing import checked
 from outlast.ingest.yaml_edit import quoted, with_keys
 from outlast.intent import Intent
 from outlast.intent.known import unknown
-from outlast.intent.models import Model, ModelAccelerator
+from outlast.intent.models import WHOLE, Model, ModelAccelerator
 
 FILE = "models.yaml"
 _TARGET = 95
@@ -64,8 +64,9 @@ def read_goodput(path: Path, asked: Asked, intent: Intent) -> GoodputImport:
     met, missed = _judged(run, model, where, advice)
     problems += missed
     replicas = asked.gpus / how.gpus_per_replica
-    if replicas != int(replicas):
-        allowed = f"{how.gpus_per_replica} or a multiple"
+    is_part = how.partition != WHOLE
+    if replicas != int(replicas) or (is_part and replicas > 1):
+        allowed = "1: one part of a divided card" if is_part else f"{how.gpus_per_replica} or a multiple"
         what, do = "is no whole number of replicas", "Say how many GPUs served the run"
         problems.append(Problem(where="--gpus", what=what, got=str(asked.gpus), allowed=allowed, do=do))
     day = run.date or asked.day
@@ -73,12 +74,13 @@ def read_goodput(path: Path, asked: Asked, intent: Intent) -> GoodputImport:
         problems.append(Problem(where=where, what="does not say when it ran", do="Add --date, such as 2026-11-30"))
     if problems or day is None:
         raise ConfigError(problems)
-    several = (f"the run had {replicas:g} replicas; the record is one of them",) if replicas > 1 else ()
+    several = [f"the run had {replicas:g} replicas; the record is one of them"] if replicas > 1 else []
+    parts = [f"taken as a run on one part of a card ({how.partition}) whose other parts were busy"] if is_part else []
     return GoodputImport(
         record=_record(run, asked, model, day, int(replicas), where),
         before=f"{how.goodput.value:g} {model.unit} ({how.goodput.kind}, {how.goodput.date})",
         met=met,
-        notes=(*run.notes, *several),
+        notes=(*run.notes, *several, *parts),
     )
 
 

@@ -92,7 +92,7 @@ def _check_project(link: str, wanted: Wanted, where: str) -> None:
     """Refuse another project's listing; a number instead of an id cannot be compared."""
     parts = link.split("/")
     project = parts[parts.index("projects") + 1] if "projects" in parts[:-1] else ""
-    if project and not project.isdigit() and project != wanted.account:
+    if project and not project.isdecimal() and project != wanted.account:
         _refuse(where, "is of another project", project, wanted.account)
 
 

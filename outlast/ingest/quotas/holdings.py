@@ -92,7 +92,7 @@ def read_quotas(path: Path, region: str, intent: Intent, as_of: date) -> QuotaIm
         QuotaChange(
             code=code,
             unit=units[code],
-            before=held[code].granted if code in held else None,
+            before=float(held[code].granted) if code in held else None,
             after=granted,
             needed=code in needed,
         )
