@@ -70,7 +70,7 @@ def demand(
     )
     found = read_demand(file, asked, intent)
     hour, peak = found.peak
-    print(f"{found.curve.says}: {len(found.curve.values)} hours, peak {peak:,.0f} {found.unit} in hour {hour} UTC")
+    print(f"{found.says}: {len(found.curve.values)} hours, peak {peak:,.0f} {found.unit} in hour {hour} UTC")
     print(f"{fleet}/{found.trace} holds it. Entry of {fleet}/demand.yaml:")
     print(f"  - {found.entry}")
     if found.stands is not None:

@@ -50,6 +50,8 @@ class DemandImport:
     """What it holds."""
     entry: str
     """The entry of demand.yaml, YAML of one line."""
+    says: str
+    """Which part of the series it shows."""
     curve: Curve
     unit: str
     stands: int | None
@@ -78,21 +80,20 @@ def read_demand(path: Path, asked: Asked, intent: Intent) -> DemandImport:
         raise ConfigError(Problem(where=where, what="the demand is 0 in every hour", do="Correct the query"))
     unit = asked.unit or _units(intent)[asked.model]
     name = f"trace-{asked.model}-{asked.origin}-{asked.tenants[0]}.txt"
-    span = (
-        f"{len(hours)} hours from {said(min(hours))}" if samples.tool != "a table by the hour" else "hours of a table"
-    )
+    days = f", {len(hours)} hours from {said(min(hours))}" if samples.is_dated else ""
+    says = found.says if samples.is_dated else f"the {reading} of the table"
     head = (
-        f"source: {where}, {samples.tool}; {span}",
-        f"shows: {found.says}" if "table by" not in samples.tool else "shows: the table's hours",
+        f"source: {where}, {samples.tool}{days}",
+        f"shows: {says}",
         f"filled: {gaps} hours, on the line between their neighbours" if gaps else "filled: none",
         f"zone: {samples.zone}; line 1 is {'Monday ' if len(found.values) == WEEK_HOURS else ''}00:00 UTC",
         f"unit: {unit}, the mean of each hour",
     )
-    text = "".join(f"# {line}\n" for line in head) + "".join(f"{value:.3f}\n" for value in found.values)
+    text = "".join(f"# {line}\n" for line in head) + "".join(f"{value:.10g}\n" for value in found.values)
     digest = f"sha256:{sha256(text.encode()).hexdigest()}"
     entry = _entry(asked, flow({"file": name, "digest": digest, "reading": reading, "unit": unit}))
     stands = _standing(asked, intent)
-    return DemandImport(trace=name, text=text, entry=entry, curve=found, unit=unit, stands=stands)
+    return DemandImport(trace=name, text=text, entry=entry, says=says, curve=found, unit=unit, stands=stands)
 
 
 def _entry(asked: Asked, trace: str) -> str:

@@ -34,6 +34,8 @@ class Samples:
     """How the hours were read."""
     tool: str
     """What exported it."""
+    is_dated: bool = True
+    """Whether its instants are real days, and not only hours of a day or week."""
 
 
 def samples_of(text: str, where: str, form: str | None, column: str | None, zone: str | None) -> Samples:
@@ -129,7 +131,7 @@ def _of_table(table: Table, where: str, column: str | None, zone: str | None) ->
     values = table.column(where, column or others[0])
     cells = [(f"{where}, row {number}", row[known], row[values]) for number, row in enumerate(table.rows, start=1)]
     if known.lower() == "hour":
-        return Samples(_of_hours(cells, where, zone), "UTC, as --timezone says", "a table by the hour")
+        return Samples(_of_hours(cells, where, zone), "UTC, as --timezone says", "a table by the hour", False)
     return _of_times(cells, where, zone)
 
 

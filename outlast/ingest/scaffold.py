@@ -56,7 +56,7 @@ def create(config_root: Path, fleet: str, regions: Sequence[str], facts: Facts, 
     if taken:
         raise ConfigError(taken)
     if not (config_root / "stacks").is_dir():
-        what, do = "there is no such folder", "Run the command inside the project"
+        what, do = "there is no such folder", "Make it, or run the command inside the project"
         raise EnvironmentProblem(Problem(where=str(config_root / "stacks"), what=what, do=do))
     write_all(stacks)
     try:

@@ -19,6 +19,8 @@ from outlast.intent.demand import DAY_HOURS, WEEK_HOURS
 Reading = Literal["mean day", "largest day", "week"]
 READINGS: tuple[Reading, ...] = ("largest day", "week", "mean day")
 HOUR_S = 3600
+_LONGEST_H = 5 * 366 * DAY_HOURS
+"""A longer series is a slip in its times."""
 _MONDAY = 4 * DAY_HOURS
 """Hours from 1970-01-01, a Thursday, to the first Monday 00:00 UTC."""
 
@@ -46,9 +48,12 @@ def filled(hours: Mapping[int, float], where: str, *, interpolate: bool) -> tupl
     """Return the hours without gaps, and how many were filled on the straight line between their neighbours.
 
     Raises:
-        ConfigError: there is a gap and it may not be filled.
+        ConfigError: there is a gap and it may not be filled, or the series spans many years.
     """
     first, last = min(hours), max(hours)
+    if last - first > _LONGEST_H:
+        what, got = "spans more than five years", f"{said(first)} to {said(last)}"
+        raise ConfigError(Problem(where=where, what=what, got=got, do="Export a part of it, or mend the times"))
     gaps = [hour for hour in range(first, last) if hour not in hours]
     if gaps and not interpolate:
         what = f"{len(gaps)} hours have no sample, the first {said(gaps[0])}"

@@ -98,7 +98,10 @@ def table_of(text: str, where: str) -> Table:
     Raises:
         ConfigError: no headings or rows, a heading twice, or rows of another length.
     """
-    lines = [line for line in csv.reader(text.splitlines()) if line and not line[0].startswith("#")]
+    try:
+        lines = [line for line in csv.reader(text.splitlines()) if line and not line[0].startswith("#")]
+    except csv.Error as error:
+        raise ConfigError(Problem(where=where, what=f"is no CSV table: {error}", do="Name the right file")) from error
     headings = tuple(cell.strip() for cell in lines[0]) if lines else ()
     if len(headings) < 2:
         do = "Export it with commas between the columns and a line of headings"

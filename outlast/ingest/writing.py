@@ -46,8 +46,9 @@ def write_all(texts: Mapping[Path, str]) -> None:
         EnvironmentProblem: the machine refuses; the files are as they were.
     """
     drafts: dict[Path, Path] = {}
-    before = {path.resolve(): path.read_bytes() if path.is_file() else None for path in texts}
+    before: dict[Path, bytes | None] = {}
     try:
+        before |= {path.resolve(): path.read_bytes() if path.is_file() else None for path in texts}
         for path, text in texts.items():
             target = path.resolve()
             draft = target.with_name(f".{target.name}.{os.getpid()}")

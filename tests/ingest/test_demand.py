@@ -66,6 +66,7 @@ def test_a_table_by_the_hour_is_read_in_utc(source):
     rows = "\n".join(f"{hour},{value}" for hour, value in enumerate(wave(24)))
     found = read(source(f"hour,load\n{rows}\n", "hours.csv"), zone="UTC")
     assert found.curve.values == tuple(map(float, wave(24)))
+    assert "1970" not in found.text + found.says
 
 
 def test_the_column_of_several_is_the_one_that_is_named(source):

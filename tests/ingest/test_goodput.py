@@ -91,6 +91,7 @@ REFUSED: dict[str, dict] = {
     "words": {"output_throughput": "fast"},
     "no-duration": {"duration": None},
     "a-bool": {"duration": True},
+    "a-huge-number": {"duration": 10**400},
     "many-failed": {"failed": 40},
     "no-date": {"date": "last week"},
     "almost-nothing": {"output_throughput": 0.001},

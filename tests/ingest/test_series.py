@@ -52,6 +52,11 @@ def test_a_gap_is_refused_and_filled_on_the_line_between_its_neighbours():
     assert (gaps, list(whole.values())) == (2, [10, 20, pytest.approx(40), pytest.approx(60), 80])
 
 
+def test_a_series_over_many_years_is_a_slip():
+    with pytest.raises(ConfigError, match=r"five years.*1970"):
+        filled({0: 1.0, MONDAY: 1.0}, "f", interpolate=True)
+
+
 @pytest.mark.parametrize(("hours", "reading"), [(23, "largest day"), (23, "mean day"), (167, "week"), (24, "week")])
 def test_a_series_that_is_too_short_is_refused(hours, reading):
     with pytest.raises(ConfigError, match=f"too short.*{hours} hours"):

@@ -60,6 +60,7 @@ def test_json_with_what_is_no_number_is_refused(constant):
         ("a,a\n1,2\n", "stands twice"),
         ("a,b\n1\n", "number of cells"),
         ("a,b\n1,2,3\n", "number of cells"),
+        ("a,b\n" + "x" * 200_000 + ",1\n", "no CSV table"),
         ("# only a comment\n", "two or more columns"),
     ],
 )

@@ -2,6 +2,8 @@
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from outlast.errors import ConfigError
 from outlast.ingest.yaml_edit import quoted, with_item, with_keys
@@ -76,6 +78,20 @@ def test_an_item_is_put_at_the_end_of_a_list(text):
 def test_an_item_takes_the_place_of_another():
     text = "demand:\n  - a: 1\n    b: 2\n  # kept\n  - {c: 3}\n"
     assert with_item(text, ("demand",), "{new: 1}", "f", 0) == "demand:\n  - {new: 1}\n  # kept\n  - {c: 3}\n"
+
+
+NAMES = st.sampled_from(["a", "b", "c-d", "e/f"])
+LEAVES = st.one_of(st.integers(), st.text("ab: #-", max_size=6), st.none(), st.lists(st.integers(), max_size=2))
+MAPPINGS = st.dictionaries(NAMES, st.dictionaries(NAMES, st.dictionaries(NAMES, LEAVES, max_size=3), max_size=3))
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(MAPPINGS, NAMES, NAMES, st.booleans())
+def test_any_document_takes_a_mapping_wherever_it_is_put(document, first, second, is_flow):
+    text = yaml.safe_dump(document, default_flow_style=is_flow)
+    edited = yaml.safe_load(with_keys(text, (first, second), {"new": "5 vCPU"}, "f"))
+    before = document.get(first, {}).get(second, {})
+    assert edited == document | {first: document.get(first, {}) | {second: before | {"new": "5 vCPU"}}}
 
 
 def test_an_edit_that_would_change_more_is_refused():

@@ -52,17 +52,16 @@ def number(document: Mapping[str, Any], key: str, where: str) -> float:
     value: Any = document
     for part in [key] if key in document else key.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            value = None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+    try:
+        found = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        found = math.nan
+    if not math.isfinite(found) or found < 0:
         what = f"'{key}' is no number of 0 or more"
         raise ConfigError(
             Problem(where=where, what=what, got=repr(value)[:40], do="Name the file as the tool wrote it")
         )
-    return float(value)
+    return found
 
 
 def positive(document: Mapping[str, Any], key: str, where: str) -> float:
