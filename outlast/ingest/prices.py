@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from outlast.errors import ConfigError, FactError, Problem
+from outlast.errors import ConfigError, FactError, Problem, listed
 from outlast.facts import Facts, Price, load_facts
 from outlast.ingest.sources import Table, table_of, text_of, whole
 from outlast.intent.reading import validate
@@ -57,7 +57,7 @@ def read_prices(path: Path, config_root: Path, facts: Facts) -> PriceImport:
     where, text = path.name, text_of(path)
     table = table_of(text, where)
     if set(table.headings) != set(_HEADINGS):
-        got, allowed = ", ".join(table.headings), ", ".join(_HEADINGS)
+        got, allowed = listed(table.headings), ", ".join(_HEADINGS)
         raise ConfigError(Problem(where=where, what="has other columns", got=got, allowed=allowed, do="Rename them"))
     rows = _rows(table, where)
     written = _written(table.rows)
