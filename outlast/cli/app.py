@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, imports, own_fleet, plans, replica, sim, spending
+from outlast.cli import deployments, drills, imports, own_fleet, plans, replica, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -46,7 +46,7 @@ app.add_typer(imports.app, name="import")
 app.command()(plans.check)
 app.command()(plans.plan)
 app.command()(plans.verify)
-app.command()(plans.drill)
+app.command()(drills.drill)
 app.command()(replica.replica)
 app.command()(spending.previews)
 app.command()(spending.spend)
