@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, drills, imports, own_fleet, plans, replica, sim, spending
+from outlast.cli import deployments, drills, explaining, imports, own_fleet, plans, replica, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -45,6 +45,9 @@ app.command()(own_fleet.init)
 app.add_typer(imports.app, name="import")
 app.command()(plans.check)
 app.command()(plans.plan)
+app.command()(explaining.why)
+app.command()(explaining.quote)
+app.command()(explaining.runway)
 app.command()(plans.verify)
 app.command()(drills.drill)
 app.command()(replica.replica)

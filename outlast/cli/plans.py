@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from outlast.cli.context import Fleet
     from outlast.intent import Intent
     from outlast.lock import Lock
@@ -20,9 +22,14 @@ FleetName = Annotated[str, typer.Argument(help="Folder below config/fleets.")]
 def check(fleet: FleetName) -> None:
     """Check all files of a fleet: every problem of every file at once, then what does not fit together."""
     from outlast.cli.context import load
+    from outlast.errors import ConfigError
     from outlast.intent.checks import notices
+    from outlast.intent.variants import check_variants
 
-    intent = load(fleet).intent
+    found = load(fleet)
+    intent = found.intent
+    if problems := list(check_variants(intent, found.folder)):
+        raise ConfigError(problems)
     counts = {"region": intent.regions, "model": intent.models, "tenant": intent.tenants_file.tenants}
     print(f"{fleet}: {', '.join(_counted(len(found), noun) for noun, found in counts.items())}; no problems")
     for notice in notices(intent):
@@ -41,33 +48,91 @@ def plan(
     settle: Annotated[bool, typer.Option(help="Write the settle lock that follows a deployed raise.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Show the plan, write nothing.")] = False,
     brief: Annotated[bool, typer.Option(help="Without the tables.")] = False,
+    premiums: Annotated[bool, typer.Option(help="Also price every rule, and keep the prices in the lock.")] = False,
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option(help="Compare with a variant of variants.yaml, or 'all'; repeatable; writes nothing."),
+    ] = None,
+    router: Annotated[str | None, typer.Option(help="Compare with the router static or even; writes nothing.")] = None,
+    form: Annotated[str, typer.Option("--format", help="Of a comparison: terminal or json.")] = "terminal",
 ) -> None:
     """Plan a fleet: replicas, nodes and failover shares, written to plan.lock.yaml."""
+    compared = bool(what_if) or router is not None
+    _check_together(
+        {"--what-if or --router": compared},
+        {"--check": check_only, "--settle": settle, "--premiums": premiums, "--brief": brief},
+    )
+    _check_together({"--check": check_only}, {"--settle": settle, "--premiums": premiums})
+    _check_together({"--format": form != "terminal"}, {"a plan that is written": not compared})
+    if compared:
+        from outlast.cli.context import load
+        from outlast.cli.explaining import what_if as compare
+
+        compare(load(fleet), what_if or (), router, form)
+        return
     if check_only:
         _check_lock(fleet)
         return
     from outlast.cli.context import load
-    from outlast.cli.printing import step
-    from outlast.lock import LOCK_FILE, lock_text
 
     found = load(fleet)
     in_force = _plannable(found)
-    with step(f"plan {fleet}"):
-        from outlast import planner
-
-        if settle:
-            planned = planner.settle(found.intent, in_force or found.lock(), found.applied())
-        else:
-            planned = planner.plan(found.intent, in_force)
+    planned = _planned(found, in_force, settle=settle)
     _show_plan(planned, found.intent, brief=brief)
+    _write(found, _with_premiums(found.intent, planned.lock, in_force, anew=premiums), in_force, dry_run=dry_run)
+
+
+def _check_together(these: Mapping[str, bool], those: Mapping[str, bool]) -> None:
+    from outlast.errors import ConfigError, Problem, listed
+
+    one, others = [n for n, given in these.items() if given], [n for n, given in those.items() if given]
+    if one and others:
+        what = f"{one[0]} does not go with {listed(others)}"
+        raise ConfigError(Problem(where="outlast plan", what=what, do="Leave one out"))
+
+
+def _planned(found: Fleet, in_force: Lock | None, *, settle: bool) -> Planned:
+    from outlast.cli.printing import step
+    from outlast.errors import InfeasiblePlan
+
+    try:
+        with step(f"plan {found.intent.name}"):
+            from outlast import planner
+
+            if settle:
+                return planner.settle(found.intent, in_force or found.lock(), found.applied())
+            return planner.plan(found.intent, in_force)
+    except InfeasiblePlan as error:
+        from outlast.cli.explaining import with_ways
+
+        raise with_ways(found.intent, in_force, error) from error
+
+
+def _with_premiums(intent: Intent, lock: Lock, in_force: Lock | None, *, anew: bool) -> Lock:
+    """Return the lock with the prices of its rules, if it is asked for or the lock in force has them."""
+    from outlast.planner import has_premiums_of_other_inputs, to_lock, with_premiums
+
+    if not anew and not has_premiums_of_other_inputs(lock, in_force):
+        return with_premiums(lock, in_force)
+    from outlast.cli.explaining import priced, show_prices
+
+    prices = priced(intent)
+    if anew:
+        show_prices(prices)
+    return lock.model_copy(update={"premiums": to_lock(prices)})
+
+
+def _write(found: Fleet, lock: Lock, in_force: Lock | None, *, dry_run: bool) -> None:
+    from outlast.lock import LOCK_FILE, lock_text
+
     path = found.folder / LOCK_FILE
-    if not planned.changed:
-        print(f"{path.parent.name}/{path.name} is up to date: {planned.lock.step}")
+    if lock == in_force:
+        print(f"{path.parent.name}/{path.name} is up to date: {lock.step}")
     elif dry_run:
-        print(f"{path.parent.name}/{path.name} not written (--dry-run); it would be a {planned.lock.step}")
+        print(f"{path.parent.name}/{path.name} not written (--dry-run); it would be a {lock.step}")
     else:
-        path.write_text(lock_text(planned.lock), encoding="utf-8")
-        print(f"wrote {path.parent.name}/{path.name}: {planned.lock.step}. Review it with 'git diff', then commit it.")
+        path.write_text(lock_text(lock), encoding="utf-8")
+        print(f"wrote {path.parent.name}/{path.name}: {lock.step}. Review it with 'git diff', then commit it.")
 
 
 def _plannable(found: Fleet) -> Lock | None:

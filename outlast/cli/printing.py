@@ -103,6 +103,15 @@ class Step:
             words = ", ".join(filter(None, [f"{now - self._started:.0f} s", str(self._watched)]))
             print(f"  … {self._title}: {words}", flush=True)
 
+    def tell(self, words: str) -> None:
+        """Show how far it has come."""
+        now = time.monotonic()
+        if self._live:
+            self._overwrite(f"… {self._title}  {now - self._started:.0f} s  {words}")
+        elif now - self._said >= _QUIET_S:
+            self._said = now
+            print(f"  … {self._title}: {now - self._started:.0f} s, {words}", flush=True)
+
     def end(self) -> None:
         """Show the outcome and the time it took."""
         text = f"{BAD if self.failed else GOOD} {self._title}  ({time.monotonic() - self._started:.1f} s)"

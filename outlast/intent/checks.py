@@ -116,7 +116,7 @@ def check_releases(intent: Intent) -> Iterator[Problem]:
                 tenant,
                 intent.tenants_file.tenants,
             )
-    files = {"fleet", "regions", "models", "tenants", "demand", "guardrails", "capacity"}
+    files = {"fleet", "regions", "models", "tenants", "demand", "guardrails", "capacity", "artifacts"}
     for name, patch in intent.variants.variants.items():
         for stem in patch:
             if stem not in files:

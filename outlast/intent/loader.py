@@ -87,6 +87,22 @@ def load_intent(config_root: Path, fleet: str, facts: Facts) -> Intent:
         for stem, model in FILES.items()
     }
     problems.extend(_unknown_files(folder, fleet))
+    return intent_of(read, folder, facts, problems)
+
+
+def intent_of(files: Mapping[str, Strict | None], folder: Path, facts: Facts, problems: list[Problem]) -> Intent:
+    """Return the checked intent of files that were read from a fleet's folder.
+
+    Args:
+        files: what each of ``FILES`` holds, in their order; None where it holds mistakes.
+        folder: the fleet's folder; it names the fleet and holds the traces.
+        facts: what the files are checked against.
+        problems: those found so far; receives the others.
+
+    Raises:
+        ConfigError: there are problems.
+    """
+    read, fleet = dict(files), folder.name
     if isinstance(read["demand"], DemandFile):
         read["demand"] = _with_traces(read["demand"], folder, fleet, problems)
     if problems:
