@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, plans, sim, spending
+from outlast.cli import deployments, holdings, plans, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -45,6 +45,8 @@ app.command()(plans.check)
 app.command()(plans.plan)
 app.command()(plans.verify)
 app.command()(plans.drill)
+app.command()(holdings.quotas)
+app.command()(holdings.preflight)
 app.command()(spending.previews)
 app.command()(spending.spend)
 app.command()(deployments.applied)
