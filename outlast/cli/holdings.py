@@ -67,8 +67,13 @@ def preflight(
         raise typer.Exit(1)
 
 
-def plan_within(fleet: str, bounds: str, *, accept_gaps: bool, dry_run: bool, brief: bool) -> None:
-    """Plan what can be deployed within what is held, beside the plan that ignores it."""
+def plan_within(fleet: str, bounds: str | None, other: str, *, accept_gaps: bool, dry_run: bool, brief: bool) -> None:
+    """Plan what can be deployed within what is held, beside the plan that ignores it; ``other`` excludes it."""
+    from outlast.errors import ConfigError, Problem
+
+    if bounds is None or other:
+        got, do = (other, "Use one of them") if other else ("none", "Add --within granted")
+        raise ConfigError(Problem(where="--within", what="goes with no other kind of plan", got=got, do=do))
     from outlast.cli.context import load
     from outlast.cli.plans import plannable, show_plan
     from outlast.cli.printing import step
@@ -108,13 +113,19 @@ def _not_written(bounds: str, *, dry_run: bool, refused: bool) -> str:
 
 def _show_beside(result: Deployable) -> None:
     from outlast.cli.printing import BAD, GOOD, messages
+    from outlast.proof import hour_text
 
     target, settled = result.target.solver.usd_h, result.planned.target.solver.usd_h
     print(f"target plan, with quotas and reservations for it: {target:,.2f} USD/h; this one: {settled:,.2f} USD/h")
     if not result.lacks:
         print(f"{GOOD} it serves all demand and survives every loss it must")
     for lack in result.lacks:
-        print(f"{BAD} it does not survive for {lack.residency} the loss of {lack.lost}: {lack}")
+        print(
+            f"{BAD} class {lack.residency} does not survive the loss of {lack.lost}: its need elsewhere, at most about"
+        )
+        print(
+            f"  {lack.gpus:,.0f} GPUs, {lack.pool} {lack.need_tok_s:,.0f} tok/s at {hour_text(lack.hour)}, is not held:"
+        )
         messages(str(problem) for problem in lack.lift)
 
 
@@ -131,11 +142,13 @@ def _accounts(given: Iterable[str], regions: Iterable[str]) -> tuple[tuple[str, 
     from outlast.intent.known import unknown
 
     pairs = [text.partition("=") for text in given]
-    problems = [
-        Problem(where="--account", what="not a region and its account", got=f"'{region}'", do="Write REGION=ACCOUNT")
-        for region, _, value in pairs
-        if not value
-    ] + [unknown("--account", "region", region, regions) for region, _, value in pairs if value and region not in regions]
+    problems = []
+    for region, _, value in pairs:
+        if not value:
+            what, do = "not a region and its account", "Write REGION=ACCOUNT"
+            problems.append(Problem(where="--account", what=what, got=f"'{region}'", do=do))
+        elif region not in regions:
+            problems.append(unknown("--account", "region", region, regions))
     if problems:
         raise ConfigError(problems)
     return tuple((region, value) for region, _, value in pairs)

@@ -44,17 +44,31 @@ def plan(
     settle: Annotated[bool, typer.Option(help="Write the settle lock that follows a deployed raise.")] = False,
     dry_run: Annotated[bool, typer.Option(help="Show the plan, write nothing.")] = False,
     brief: Annotated[bool, typer.Option(help="Without the tables.")] = False,
+    within: Annotated[
+        str | None, typer.Option(help="granted, requested or unlimited: the best plan within it, and what it lacks.")
+    ] = None,
+    accept_gaps: Annotated[
+        bool, typer.Option("--accept-gaps", help="With --within: write a plan that does not survive all it should.")
+    ] = False,
 ) -> None:
     """Plan a fleet: replicas, nodes and failover shares, written to plan.lock.yaml."""
+    if within or accept_gaps:
+        from outlast.cli.holdings import plan_within
+
+        other = "--check" if check_only else "--settle" if settle else ""
+        plan_within(fleet, within, other, accept_gaps=accept_gaps, dry_run=dry_run, brief=brief)
+        return
     if check_only:
         _check_lock(fleet)
         return
     from outlast.cli.context import load
     from outlast.cli.printing import step
     from outlast.lock import LOCK_FILE, lock_text
+    from outlast.operations import refuse_expired, today_of
 
     found = load(fleet)
-    in_force = _plannable(found)
+    refuse_expired(found.intent, today_of(found.intent))
+    in_force = plannable(found)
     with step(f"plan {fleet}"):
         from outlast import planner
 
@@ -62,7 +76,7 @@ def plan(
             planned = planner.settle(found.intent, in_force or found.lock(), found.applied())
         else:
             planned = planner.plan(found.intent, in_force)
-    _show_plan(planned, found.intent, brief=brief)
+    show_plan(planned, found.intent, brief=brief)
     path = found.folder / LOCK_FILE
     if not planned.changed:
         print(f"{path.parent.name}/{path.name} is up to date: {planned.lock.step}")
@@ -73,7 +87,7 @@ def plan(
         print(f"wrote {path.parent.name}/{path.name}: {planned.lock.step}. Review it with 'git diff', then commit it.")
 
 
-def _plannable(found: Fleet) -> Lock | None:
+def plannable(found: Fleet) -> Lock | None:
     """Return the lock to plan from, or say how to get rid of a damaged one."""
     from outlast.errors import BrokenLock, Problem
     from outlast.lock import LOCK_FILE
@@ -251,7 +265,8 @@ def _show_margins(losing: str, rows: Iterable[MarginRow]) -> None:
     table([*headings, "replicas that count", ""], shown, right=right)
 
 
-def _show_plan(planned: Planned, intent: Intent, *, brief: bool) -> None:
+def show_plan(planned: Planned, intent: Intent, *, brief: bool) -> None:
+    """Print what a plan holds and says of itself."""
     from outlast.planner import explain
 
     told = explain(intent, planned)

@@ -23,9 +23,7 @@ def check_price_age(situation: Situation, region: str) -> Iterator[tuple[Verdict
     rows = situation.lock.regions[region].node_pools.values()
     limit_s = situation.intent.guardrails.ages.prices
     for machine_type, capacity in dict.fromkeys((pool.machine_type, pool.capacity) for pool in rows):
-        price = situation.intent.facts.prices.get(
-            (row.cloud, row.provider_region, machine_type, LIST_BASIS[capacity])
-        )
+        price = situation.intent.facts.prices.get((row.cloud, row.provider_region, machine_type, LIST_BASIS[capacity]))
         if price:
             where = f"facts/prices.csv, {row.cloud} {row.provider_region} {machine_type} {price.basis}"
             yield from _age(situation, where, "the price", price.as_of, limit_s, "Renew it from its source")

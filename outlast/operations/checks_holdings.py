@@ -81,8 +81,6 @@ def check_terms(situation: Situation, region: str) -> Iterator[tuple[Verdict, Pr
     needed = situation.today + timedelta(days=situation.horizon_days)
     rows = situation.lock.regions[region].node_pools.values()
     for name in dict.fromkeys(row.reservation for row in rows if row.reservation in held):
-        if name is None:
-            continue
         ends = held[name].ends
         if problem := ended(situation.intent, region, name, situation.today):
             yield "failed", problem

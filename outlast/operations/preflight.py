@@ -31,6 +31,7 @@ def preflight(situation: Situation) -> tuple[Finding, ...]:
     regions = [region for region in situation.intent.regions if region in situation.lock.regions]
     for check in CHECKS:
         for region in regions:
-            found = [Finding(check.name, region, verdict, problem) for verdict, problem in check.find(situation, region)]
-            findings += found or [Finding(check.name, region, "passed")]
+            found = check.find(situation, region)
+            against = [Finding(check.name, region, verdict, problem) for verdict, problem in found]
+            findings += against or [Finding(check.name, region, "passed")]
     return tuple(findings)

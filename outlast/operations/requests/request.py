@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from outlast.facts import QuotaFact
 from outlast.intent import Intent
-from outlast.operations.holdings import QuotaUse
+from outlast.operations.holdings import ROUNDING, QuotaUse
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class RequestText:
 
 def desired(use: QuotaUse) -> int:
     """Return the total to ask for: the peak, rounded up to two significant digits, so that a small change fits too."""
-    peak = math.ceil(use.peak - 1e-6)
-    step = 10 ** max(0, len(str(peak)) - 2)
+    peak = math.ceil(use.peak - ROUNDING)
+    step: int = 10 ** max(0, len(str(peak)) - 2)
     return math.ceil(peak / step) * step
 
 
@@ -60,10 +60,7 @@ def _worded(intent: Intent, use: QuotaUse) -> RequestText:
         account=row.account,
         provider_region=row.provider_region,
         value=desired(use),
-        reason=(
-            f"Inference fleet {intent.name}: {use.after_failover:,.0f} {use.unit} carry the loss of a region, "
-            f"{use.peak:,.0f} while it is upgraded"
-        ),
+        reason=f"Inference fleet {intent.name}: {use.peak:,.0f} {use.unit} at its peak, failover included",
     )
     title = (
         f"{' and '.join(use.regions)}: {use.quota.quota_name} ({use.quota.quota_code}) "
