@@ -11,6 +11,7 @@ from outlast.cli.plans import FleetName
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from outlast.errors import OutlastError
     from outlast.operations import Finding, QuotaUse, RequestText
     from outlast.planner.within import Deployable
 
@@ -67,13 +68,16 @@ def preflight(
         raise typer.Exit(1)
 
 
-def plan_within(fleet: str, bounds: str | None, other: str, *, accept_gaps: bool, dry_run: bool, brief: bool) -> None:
-    """Plan what can be deployed within what is held, beside the plan that ignores it; ``other`` excludes it."""
+def alone(option: str) -> OutlastError:
+    """Return the error of an option of ``plan`` that cannot be used so."""
     from outlast.errors import ConfigError, Problem
 
-    if bounds is None or other:
-        got, do = (other, "Use one of them") if other else ("none", "Add --within granted")
-        raise ConfigError(Problem(where="--within", what="goes with no other kind of plan", got=got, do=do))
+    do = "Use it alone" if option == "--check" else "Add --within granted"
+    return ConfigError(Problem(where=f"plan {option}", what="does not go with the other options", do=do))
+
+
+def plan_within(fleet: str, bounds: str, *, settle: bool, accept_gaps: bool, dry_run: bool, brief: bool) -> None:
+    """Plan what can be deployed within what is held, beside the plan that ignores it; or the settle that follows."""
     from outlast.cli.context import load
     from outlast.cli.plans import plannable, show_plan
     from outlast.cli.printing import step
@@ -84,9 +88,16 @@ def plan_within(fleet: str, bounds: str | None, other: str, *, accept_gaps: bool
     refuse_expired(found.intent, today_of(found.intent))
     in_force = plannable(found)
     with step(f"plan {fleet} within what is {bounds}"):
-        from outlast.planner.within import bounds_of, deployable
+        from outlast.planner.bounds import bounds_of
+        from outlast.planner.within import deployable, settle_within
 
-        result = deployable(found.intent, in_force, bounds_of(bounds))
+        chosen = bounds_of(bounds)
+        if settle and chosen != "granted":
+            raise alone(option="--settle")
+        if settle:
+            result = settle_within(found.intent, in_force or found.lock(), found.applied())
+        else:
+            result = deployable(found.intent, in_force, chosen)
     show_plan(result.planned, found.intent, brief=brief)
     _show_beside(result)
     path = found.folder / LOCK_FILE

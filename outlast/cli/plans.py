@@ -53,10 +53,11 @@ def plan(
 ) -> None:
     """Plan a fleet: replicas, nodes and failover shares, written to plan.lock.yaml."""
     if within or accept_gaps:
-        from outlast.cli.holdings import plan_within
+        from outlast.cli.holdings import alone, plan_within
 
-        other = "--check" if check_only else "--settle" if settle else ""
-        plan_within(fleet, within, other, accept_gaps=accept_gaps, dry_run=dry_run, brief=brief)
+        if not within or check_only:
+            raise alone("--check" if check_only else "--accept-gaps")
+        plan_within(fleet, within, settle=settle, accept_gaps=accept_gaps, dry_run=dry_run, brief=brief)
         return
     if check_only:
         _check_lock(fleet)

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from outlast.errors import ConfigError, PlanError
-from outlast.facts import QuotaFact
 from outlast.intent import Intent
 from outlast.lock import Applied, AppliedFile, Lock
-from outlast.operations import QuotaUse, quota_uses, refuse_expired, requests_for, today_of
+from outlast.operations import QuotaUse, RequestText, quota_uses, refuse_expired, requests_for, today_of
 from tests.builders import P_QUOTA, demo_intent, facts, make_block, make_intent, make_lock
 
 NODE_VCPU = facts().machine_types["aws", "p5.48xlarge"].vcpu
@@ -154,19 +153,14 @@ def test_a_request_of_a_cap_has_no_region():
     assert "region=" not in command
 
 
-def on_another_cloud(cloud: str, code: str, place: str, peak: float) -> QuotaUse:
-    [fact] = [quota for quota in facts().quotas if quota.quota_code == code]
-    use = short(granted="0 vCPU")
-    return replace(use, quota=fact, peak=peak)
-
-
-def request_on(cloud: str, place: str, code: str, peak: float, quota: QuotaFact | None = None):
-    """The request of a region that lies on another cloud."""
+def request_on(cloud: str, place: str, code: str, peak: float) -> RequestText:
+    """The request for a quota in a region that lies on another cloud."""
     intent = make_intent()
     row = intent.regions["us-east"].model_copy(update={"cloud": cloud, "provider_region": place})
     regions = intent.regions_file.model_copy(update={"regions": {**intent.regions, "us-east": row}})
-    use = on_another_cloud(cloud, code, place, peak)
-    [text] = requests_for(replace(intent, regions_file=regions), [use if quota is None else replace(use, quota=quota)])
+    [fact] = [quota for quota in facts().quotas if quota.quota_code == code]
+    use = replace(short(granted="0 vCPU"), quota=fact, peak=peak)
+    [text] = requests_for(replace(intent, regions_file=regions), [use])
     return text
 
 
@@ -190,7 +184,6 @@ def test_a_request_of_a_family_names_scope_and_kind(code, kind):
 def test_a_cloud_without_a_module_is_asked_by_the_words_of_facts():
     text = request_on("elsewhere", "here", "cores", 96)
     assert text.command == ""
-    assert facts().quotas[0].raise_with not in text.form
     assert "96 vCPU" in text.form
 
 

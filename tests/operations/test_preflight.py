@@ -66,7 +66,8 @@ def with_facts(table: str, key: Any, **changes: Any) -> Intent:
     row = rows.pop(key)
     if changes:
         rows[key] = row.model_copy(update=changes)
-    return replace(intent, facts=replace(facts(), **{table: MappingProxyType(rows)}))
+    changed: dict[str, Any] = {table: MappingProxyType(rows)}
+    return replace(intent, facts=replace(facts(), **changed))
 
 
 def with_google(first: dict[str, Any] | None, second: dict[str, Any] | None, account: str = "111122223333") -> Intent:
