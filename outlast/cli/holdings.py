@@ -138,6 +138,8 @@ def _show_beside(result: Deployable) -> None:
             f"  {lack.gpus:,.0f} GPUs, {lack.pool} {lack.need_tok_s:,.0f} tok/s at {hour_text(lack.hour)}, is not held:"
         )
         messages(str(problem) for problem in lack.lift)
+    if result.lacks:
+        print(f"once deployed, settle it with 'outlast plan {result.target.fleet} --within granted --settle'")
 
 
 def _check_form(form: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from outlast.lock import Applied, AppliedFile, Lock, applied_output, freshness, 
 from outlast.planner import plan, settle, settled_lock
 from outlast.planner.bounds import bounds_of, within
 from outlast.planner.within import Deployable, deployable, pairs_of, settle_within
-from outlast.proof import prove
+from outlast.proof import judge, prove
 from tests.builders import P_QUOTA, make_curve, make_intent
 
 REGIONS = ("us-east", "eu-north", "us-west")
@@ -38,16 +39,27 @@ def nodes_of(lock) -> dict[str, int]:
     return {region: sum(row.nodes.max for row in block.node_pools.values()) for region, block in lock.regions.items()}
 
 
-TARGET = nodes_of(settled_lock(fleet({})))
+@cache
+def target() -> dict[str, int]:
+    """Nodes of the whole plan."""
+    return nodes_of(settled_lock(fleet({})))
 
 
-GRANTED = {**TARGET, "us-west": TARGET["us-west"] - 4}
-"""Four nodes too few where us-east would go."""
+def granted() -> dict[str, int]:
+    """Nodes granted, four too few where us-east would go."""
+    return {**target(), "us-west": target()["us-west"] - 4}
 
 
+@cache
 def narrow() -> Intent:
-    """The fleet with ``GRANTED``."""
-    return fleet(GRANTED)
+    """The fleet with too few nodes granted."""
+    return fleet(granted())
+
+
+@cache
+def narrowed() -> Deployable:
+    """Its plan."""
+    return deployable(narrow(), None)
 
 
 def given_up(found: Deployable) -> list[tuple[str, str]]:
@@ -62,61 +74,54 @@ def test_what_fits_is_the_plan_itself():
 
 
 def test_the_target_ignores_quotas():
-    assert nodes_of(deployable(narrow(), None).target) == TARGET
+    assert nodes_of(narrowed().target) == target()
 
 
 def test_the_smallest_loss_that_suffices_is_given_up():
-    assert given_up(deployable(narrow(), None)) == [("open", "us-east")]
+    assert given_up(narrowed()) == [("open", "us-east")]
 
 
 def test_the_plan_keeps_what_is_granted():
-    intent = narrow()
-    lock = deployable(intent, None).planned.lock
+    intent, lock = narrow(), narrowed().planned.lock
     for region, nodes in nodes_of(lock).items():
         assert nodes * NODE_VCPU <= intent.holdings(region).quotas[P_QUOTA].granted
 
 
 def test_it_survives_all_but_what_it_says():
-    intent = narrow()
-    found = deployable(intent, None)
+    intent, found = narrow(), narrowed()
     failures = prove(found.planned.lock, intent).failures
     assert {(margin.case.region, margin.case.lost) for margin in failures} == {("us-east", "us-east")}
 
 
 def test_what_is_given_up_is_said_with_its_need():
-    intent = narrow()
-    [lack] = deployable(intent, None).lacks
-    [margin] = prove(deployable(intent, None).planned.lock, intent).failures
+    [lack] = narrowed().lacks
+    [margin] = prove(narrowed().planned.lock, narrow()).failures
     assert (lack.pool, lack.hour) == ("chat", margin.hour)
     assert lack.need_tok_s == pytest.approx(margin.need_tok_s)
 
 
 def test_what_would_lift_it_does():
-    intent = narrow()
-    [lack] = deployable(intent, None).lacks
+    [lack] = narrowed().lacks
     assert lack.lift
     assert all(problem.where.startswith("test/capacity.yaml, regions.") for problem in lack.lift)
     assert deployable(fleet({}), None).lacks == ()
 
 
 def test_shares_of_what_is_given_up_are_absent_and_homes_stay():
-    intent = narrow()
-    lock = deployable(intent, None).planned.lock
+    intent, lock = narrow(), narrowed().planned.lock
     assert set(lock.shares["open"]) == {"eu-north", "us-west"}
     assert lock.homes == {name: {o: dict(h) for o, h in rows.items()} for name, rows in intent.homes.items()}
 
 
 def test_the_lock_holds_together_and_fits_the_files():
-    intent = narrow()
-    lock = deployable(intent, None).planned.lock
+    intent, lock = narrow(), narrowed().planned.lock
     assert parse_lock(lock_text(lock), "a lock") == lock
     assert freshness(lock, intent).is_fresh
     assert list(lock.regions) == list(REGIONS)
 
 
 def test_money_is_that_of_the_regions_that_exist():
-    intent = narrow()
-    found = deployable(intent, None)
+    intent, found = narrow(), narrowed()
     prices = {
         r: intent.facts.prices["aws", row.provider_region, "p5.48xlarge", "on_demand"].usd_h
         for r, row in intent.regions.items()
@@ -136,9 +141,8 @@ def test_several_losses_are_given_up_where_one_is_not_enough():
 
 
 def test_planning_again_from_what_was_written_changes_nothing():
-    intent = narrow()
-    first = deployable(intent, None).planned.lock
-    again = deployable(intent, first)
+    first = narrowed().planned.lock
+    again = deployable(narrow(), first)
     assert not again.planned.changed
     assert again.planned.lock is first
 
@@ -149,10 +153,11 @@ def applied_of(lock: Lock) -> AppliedFile:
     return {stack: Applied.model_validate(output) for stack, output in outputs.items()}
 
 
+@cache
 def lowered() -> tuple[Intent, Lock]:
     """The narrow fleet whose us-east came down, and the raise that still holds what ran before."""
-    before = deployable(narrow(), None).planned.lock
-    intent = fleet(GRANTED, DEMAND | {"us-east": 18000})
+    before = narrowed().planned.lock
+    intent = fleet(granted(), DEMAND | {"us-east": 18000})
     return intent, deployable(intent, before).planned.lock
 
 
@@ -199,10 +204,28 @@ def test_a_settle_of_a_whole_plan_is_the_plain_one():
 
 
 def test_a_later_grant_gives_the_whole_plan():
-    first = deployable(narrow(), None).planned.lock
+    first = narrowed().planned.lock
     later = deployable(fleet({}), first)
     assert later.lacks == ()
     assert prove(later.planned.lock, fleet({})).failures == ()
+
+
+def test_the_rules_refuse_what_is_given_up_while_nothing_is_known_of_the_deployment():
+    judgement = judge(narrowed().planned.lock, narrow(), None, None)
+    assert {margin.case.lost for margin in judgement.refused} == {"us-east"}
+
+
+@pytest.mark.parametrize("stack", [*REGIONS, None])
+def test_the_rules_let_a_first_deployment_pass_as_not_yet_proven(stack):
+    judgement = judge(narrowed().planned.lock, narrow(), {}, stack, () if stack else REGIONS)
+    assert judgement.refused == ()
+    assert any(margin.case.lost == "us-east" for margin in judgement.not_yet_proven)
+
+
+def test_the_rules_refuse_to_give_up_what_is_survived_now():
+    running = applied_of(settled_lock(fleet({})))
+    judgement = judge(narrowed().planned.lock, narrow(), running, None, REGIONS)
+    assert "us-east" in {margin.case.lost for margin in judgement.refused}
 
 
 def test_normal_demand_is_never_given_up():
@@ -267,7 +290,7 @@ def test_nothing_but_holdings_is_changed():
 def test_requests_may_carry_the_whole_plan():
     asked = {
         region: {"quotas": {P_QUOTA: {"granted": f"{NODE_VCPU * nodes} vCPU", "requested": "100k vCPU"}}}
-        for region, nodes in GRANTED.items()
+        for region, nodes in granted().items()
     }
     curves = [make_curve("shop", *item) for item in DEMAND.items()]
     intent = make_intent(*REGIONS, demand={"demand": curves}, capacity={"regions": asked})
