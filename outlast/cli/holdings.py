@@ -98,7 +98,7 @@ def plan_within(fleet: str, bounds: str, *, settle: bool, accept_gaps: bool, dry
             result = settle_within(found.intent, in_force or found.lock(), found.applied())
         else:
             result = deployable(found.intent, in_force, chosen)
-    show_plan(result.planned, found.intent, brief=brief)
+    show_plan(result.planned, found.intent, brief=brief, say_next=not result.lacks)
     _show_beside(result)
     path = found.folder / LOCK_FILE
     name = f"{path.parent.name}/{path.name}"
@@ -123,7 +123,7 @@ def _not_written(bounds: str, *, dry_run: bool, refused: bool) -> str:
 
 
 def _show_beside(result: Deployable) -> None:
-    from outlast.cli.printing import BAD, GOOD, messages
+    from outlast.cli.printing import BAD, GOOD
     from outlast.proof import hour_text
 
     target, settled = result.target.solver.usd_h, result.planned.target.solver.usd_h
@@ -131,15 +131,13 @@ def _show_beside(result: Deployable) -> None:
     if not result.lacks:
         print(f"{GOOD} it serves all demand and survives every loss it must")
     for lack in result.lacks:
-        print(
-            f"{BAD} class {lack.residency} does not survive the loss of {lack.lost}: its need elsewhere, at most about"
-        )
-        print(
-            f"  {lack.gpus:,.0f} GPUs, {lack.pool} {lack.need_tok_s:,.0f} tok/s at {hour_text(lack.hour)}, is not held:"
-        )
-        messages(str(problem) for problem in lack.lift)
-    if result.lacks:
-        print(f"once deployed, settle it with 'outlast plan {result.target.fleet} --within granted --settle'")
+        need = f"{lack.pool} needs {lack.need_tok_s:,.0f} tok/s at {hour_text(lack.hour)}, all at most {lack.gpus:,.0f} GPUs"
+        print(f"{BAD} class {lack.residency} does not survive the loss of {lack.lost}: elsewhere {need}")
+        for problem in lack.lift:
+            print(f"  {problem}")
+    if result.lacks and result.planned.lock.step == "raise":
+        fleet = result.target.fleet
+        print(f"next: deploy this raise; 'outlast plan {fleet} --within granted --settle' then settles it")
 
 
 def _check_form(form: str) -> None:

@@ -266,15 +266,15 @@ def _show_margins(losing: str, rows: Iterable[MarginRow]) -> None:
     table([*headings, "replicas that count", ""], shown, right=right)
 
 
-def show_plan(planned: Planned, intent: Intent, *, brief: bool) -> None:
-    """Print what a plan holds and says of itself."""
+def show_plan(planned: Planned, intent: Intent, *, brief: bool, say_next: bool = True) -> None:
+    """Print what a plan holds and says of itself, and what remains to be done."""
     from outlast.planner import explain
 
     told = explain(intent, planned)
     print(told.first_line)
     if not brief:
         _show_tables(told)
-    if told.next_step:
+    if told.next_step and say_next:
         print(told.next_step)
 
 

@@ -64,12 +64,10 @@ def deployable(
         InfeasiblePlan: normal demand and the losses of zones and replicas alone do not fit.
     """
     target = plan(within(intent, "unlimited"), None, limits).target
-    held = within(intent, bounds)
-    try:
-        return Deployable(target, plan(held, in_force, limits), ())
-    except InfeasiblePlan as error:
-        whole = error
-    search = _Search(intent, held, in_force, limits)
+    search = _Search(intent, within(intent, bounds), in_force, limits)
+    whole = search.attempt(frozenset())
+    if isinstance(whole, Planned):
+        return Deployable(target, whole, ())
     lacks = tuple(_lacks(intent))
     pairs = tuple(lack.pair for lack in sorted(lacks, key=lambda lack: (lack.gpus, lack.pair)))
     least = search.attempt(frozenset(pairs)) if pairs else whole

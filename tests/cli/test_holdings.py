@@ -64,7 +64,7 @@ def test_quotas_say_what_every_grant_carries(demo, capsys):
 
 
 def test_quotas_with_requests_print_the_commands(demo, capsys):
-    demo()
+    demo({EU_WEST: {H100: GRANT}})
     quotas("demo", requests=True)
     out = capsys.readouterr().out
     assert f"--quota-id={CAP}" in out
@@ -82,7 +82,7 @@ def demo_with_cap(demo) -> Path:
 
 
 def test_a_preflight_that_fails_ends_with_1_and_says_what_to_do(demo, capsys):
-    demo()
+    demo({EU_WEST: {H100: GRANT}})
     with pytest.raises(typer.Exit) as end:
         preflight("demo", horizon=30)
     out = capsys.readouterr().out

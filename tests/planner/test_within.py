@@ -9,12 +9,22 @@ import pytest
 
 from outlast.errors import ConfigError, InfeasiblePlan, PlanError
 from outlast.intent import Intent
-from outlast.lock import Applied, AppliedFile, Lock, applied_output, freshness, lock_digest, lock_text, parse_lock
+from outlast.lock import (
+    Applied,
+    AppliedFile,
+    Lock,
+    applied_output,
+    freshness,
+    lock_digest,
+    lock_text,
+    parse_lock,
+    short_quotas,
+)
 from outlast.planner import plan, settle, settled_lock
 from outlast.planner.bounds import bounds_of, within
 from outlast.planner.within import Deployable, deployable, pairs_of, settle_within
 from outlast.proof import judge, prove
-from tests.builders import P_QUOTA, make_curve, make_intent
+from tests.builders import P_QUOTA, demo_intent, make_curve, make_intent
 
 REGIONS = ("us-east", "eu-north", "us-west")
 NODE_VCPU = 192
@@ -296,6 +306,36 @@ def test_requests_may_carry_the_whole_plan():
     intent = make_intent(*REGIONS, demand={"demand": curves}, capacity={"regions": asked})
     assert deployable(intent, None).lacks
     assert deployable(intent, None, "requested").lacks == ()
+
+
+def demo_with(**granted: float) -> Intent:
+    """The demo with other grants, by region."""
+    intent = demo_intent()
+    regions = {}
+    for region, held in intent.capacity.regions.items():
+        amount = granted.get(region.replace("-", "_"))
+        quotas = {c: q if amount is None else q.model_copy(update={"granted": amount}) for c, q in held.quotas.items()}
+        regions[region] = held.model_copy(update={"quotas": quotas})
+    return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
+
+
+@pytest.mark.parametrize(
+    "granted",
+    [
+        {"eu_west": 160, "eu_north": 3600},
+        {"eu_west": 160, "eu_north": 3264},
+        {"eu_west": 168, "eu_north": 3072},
+        {"us_east": 7488, "eu_west": 160, "eu_north": 2880},
+    ],
+)
+def test_of_several_classes_only_what_is_named_is_given_up_and_every_grant_is_kept(granted):
+    intent = demo_with(**granted)
+    found = deployable(intent, None)
+    failures = prove(found.planned.lock, intent).failures
+    assert found.lacks
+    assert {margin.case.lost for margin in failures} == {lack.lost for lack in found.lacks}
+    assert all(margin.case.region == margin.case.lost for margin in failures)
+    assert list(short_quotas(found.planned.lock, intent)) == []
 
 
 @pytest.mark.parametrize("word", ["grantd", "", "GRANTED", "all"])
