@@ -131,8 +131,9 @@ def _show_beside(result: Deployable) -> None:
     if not result.lacks:
         print(f"{GOOD} it serves all demand and survives every loss it must")
     for lack in result.lacks:
-        need = f"{lack.pool} needs {lack.need_tok_s:,.0f} tok/s at {hour_text(lack.hour)}, all at most {lack.gpus:,.0f} GPUs"
-        print(f"{BAD} class {lack.residency} does not survive the loss of {lack.lost}: elsewhere {need}")
+        need = f"{lack.pool} needs {lack.need_tok_s:,.0f} tok/s at {hour_text(lack.hour)}"
+        what = f"class {lack.residency} does not survive the loss of {lack.lost}: elsewhere {need}"
+        print(f"{BAD} {what}, all at most {lack.gpus:,.0f} GPUs")
         for problem in lack.lift:
             print(f"  {problem}")
     if result.lacks and result.planned.lock.step == "raise":

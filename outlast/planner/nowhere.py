@@ -61,8 +61,8 @@ def existing(fleet: Parted, intent: Intent, planned: Planned, in_force: Lock | N
         planned: its plan.
         in_force: the lock it was planned from.
     """
-    target = _existing(fleet, intent, planned.target, in_force)
-    lock = _existing(fleet, intent, planned.lock, in_force)
+    target = existing_lock(fleet, intent, planned.target, in_force)
+    lock = existing_lock(fleet, intent, planned.lock, in_force)
     if in_force is not None and _says_the_same(lock, in_force):
         return Planned(in_force, changed=False, target=target)
     return Planned(lock, changed=True, target=target)
@@ -88,7 +88,8 @@ def deployed(raised: Lock, in_force: Lock, applied: AppliedFile) -> AppliedFile:
     return found
 
 
-def _existing(fleet: Parted, intent: Intent, lock: Lock, in_force: Lock | None) -> Lock:
+def existing_lock(fleet: Parted, intent: Intent, lock: Lock, in_force: Lock | None) -> Lock:
+    """Return one lock of a parted fleet as `existing` does."""
     lines = explain(fleet, Planned(lock, changed=True, target=lock)).pools
     nowhere_usd_h = sum(line.usd_h for line in lines if is_nowhere(line.region))
     usd_h, bound_usd_h = (max(0.0, x - nowhere_usd_h) for x in (lock.solver.usd_h, lock.solver.bound_usd_h))

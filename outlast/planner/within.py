@@ -14,7 +14,7 @@ from outlast.errors import InfeasiblePlan, PlanError, Problem
 from outlast.intent import Intent
 from outlast.lock import LOCK_FILE, AppliedFile, Lock
 from outlast.planner.bounds import Bounds, within
-from outlast.planner.nowhere import Pair, deployed, existing, parted
+from outlast.planner.nowhere import Pair, deployed, existing, existing_lock, parted
 from outlast.planner.plan import UNLIMITED, Planned, plan, settle
 from outlast.planner.solve import Limits
 
@@ -98,8 +98,9 @@ def settle_within(
         return found
     fleet = parted(intent, frozenset(lack.pair for lack in found.lacks))
     raised = plan(fleet, in_force, limits).lock
-    settled = settle(fleet, raised, None if applied is None else deployed(raised, in_force, applied), limits)
-    return replace(found, planned=existing(fleet, intent, settled, in_force))
+    known = None if applied is None else deployed(raised, in_force, applied)
+    lock = existing_lock(fleet, intent, settle(fleet, raised, known, limits).lock, in_force)
+    return replace(found, planned=Planned(lock, changed=True, target=lock))
 
 
 def pairs_of(intent: Intent) -> tuple[Pair, ...]:

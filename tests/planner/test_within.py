@@ -180,6 +180,13 @@ def test_a_settle_follows_a_raise_that_gives_something_up():
     assert lock.regions == deployable(intent, None).planned.target.regions
 
 
+def test_a_settle_that_lowers_nothing_needs_no_deployment():
+    raised = narrowed().planned.lock
+    settled = settle_within(narrow(), raised, None).planned
+    assert (settled.changed, settled.lock.step) == (True, "settle")
+    assert settled.lock.regions == raised.regions
+
+
 def test_a_settle_again_changes_nothing():
     intent, raised = lowered()
     settled = settle_within(intent, raised, applied_of(raised)).planned.lock
