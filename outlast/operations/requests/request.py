@@ -1,6 +1,6 @@
 """From what is missing to a request: how much to ask for, and whose module words it.
 
-A cloud's module has ``request(ask) -> RequestText``.
+A cloud's module has ``request(ask)``, which returns the command and the form.
 """
 
 from __future__ import annotations
