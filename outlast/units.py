@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, PlainSerializer, PlainValidator, WithJsonSchema
 
 HOURS_PER_MONTH = 730
 """Hours in a month of spend. Source: the convention of public cost tools."""
@@ -19,8 +19,20 @@ _NUMBER = re.compile(r"^\s*([-+]?\d[\d,_]*(?:\.\d+)?)\s*([kKMG]?)\s*(.*?)\s*$")
 _PREFIX = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
-def parse(text: object, units: dict[str, float], example: str) -> float:
-    """Return the value of ``text`` in the base unit.
+class Quantity(float):
+    """A number that remembers the unit it was written in, where that decides what it counts."""
+
+    unit: str
+
+    def __new__(cls, value: float, unit: str) -> Quantity:
+        """Return ``value`` in the base unit, written in ``unit``."""
+        made = super().__new__(cls, value)
+        made.unit = unit
+        return made
+
+
+def parse(text: object, units: dict[str, float], example: str) -> Quantity:
+    """Return the value of ``text`` in the base unit, with the unit that was written, without its prefix.
 
     Args:
         text: what the file holds, for example ``"90k tok/s"``.
@@ -36,16 +48,20 @@ def parse(text: object, units: dict[str, float], example: str) -> float:
         digits, prefix, unit = match.groups()
         number = float(digits.replace(",", "").replace("_", ""))
         if prefix + unit in units:
-            return number * units[prefix + unit]
+            return Quantity(number * units[prefix + unit], prefix + unit)
         if unit in units:
-            return number * _PREFIX[prefix] * units[unit]
+            return Quantity(number * _PREFIX[prefix] * units[unit], unit)
     what = "not a quantity" if isinstance(text, str) else "write the unit"
     message = f"{what} (got '{text}'; allowed a number and one of: {allowed}), for example '{example}'"
     raise ValueError(message)
 
 
-def _quantity(units: dict[str, float], example: str, low: float = 0.0, high: float | None = None) -> Any:
+def _quantity(
+    units: dict[str, float], example: str, low: float = 0.0, high: float | None = None, *, keeps_unit: bool = False
+) -> Any:
     def validate(text: object) -> float:
+        if isinstance(text, Quantity):
+            return text
         value = parse(text, units, example)
         if value < low or (high is not None and value > high):
             unit, factor = next(iter(units.items()))
@@ -57,15 +73,17 @@ def _quantity(units: dict[str, float], example: str, low: float = 0.0, high: flo
 
     check: Callable[[object], float] = validate
     return Annotated[
-        float,
-        BeforeValidator(check),
-        PlainSerializer(lambda value: value),
+        Quantity if keeps_unit else float,
+        PlainValidator(check) if keeps_unit else BeforeValidator(check),
+        PlainSerializer(float),
         WithJsonSchema({"type": "string", "examples": [example]}),
     ]
 
 
-TokensPerSecond = _quantity({"tok/s": 1.0, "output tok/s": 1.0, "input tok/s": 1.0}, "90k tok/s")
-"""Tokens per second."""
+Rate = _quantity(
+    {"tok/s": 1.0, "output tok/s": 1.0, "input tok/s": 1.0, "requests/s": 1.0}, "90k tok/s", keeps_unit=True
+)
+"""Tokens or requests per second; ``tok/s`` alone are tokens in the unit of the model it is said of."""
 TokensPerMinute = _quantity({"tok/min": 1.0}, "2M tok/min")
 """Tokens per minute."""
 Tokens = _quantity({"tokens": 1.0, "token": 1.0}, "8,000 tokens")
@@ -80,7 +98,7 @@ Seconds = _quantity({"s": 1.0, "ms": 0.001, "min": 60.0, "h": 3600.0, "d": 86400
 """A duration in seconds."""
 Gpus = _quantity({"GPUs": 1.0, "GPU": 1.0}, "400 GPUs")
 """A count of GPUs."""
-QuotaAmount = _quantity({"vCPU": 1.0, "GPUs": 1.0, "GPU": 1.0, "instances": 1.0}, "6144 vCPU")
+QuotaAmount = _quantity({"vCPU": 1.0, "GPUs": 1.0, "GPU": 1.0}, "6144 vCPU", keeps_unit=True)
 """A granted amount in the unit of its quota."""
 UsdPerHour = _quantity({"USD/h": 1.0}, "3.00 USD/h")
 """US dollars per hour."""

@@ -11,7 +11,20 @@ REPO = Path(__file__).parents[1]
 ROWS = re.findall(
     r"^\| (F\d\d) \| (.*?) \| (.*?) \| ?(.*?) ?\|$", (REPO / "docs/features.md").read_text(), re.MULTILINE
 )
-COMMANDS = ("check", "plan", "verify", "drill", "quotas", "preflight", "previews", "spend", "applied", "exports", "sim")
+COMMANDS = (
+    "check",
+    "plan",
+    "verify",
+    "drill",
+    "quotas",
+    "preflight",
+    "replica",
+    "previews",
+    "spend",
+    "applied",
+    "exports",
+    "sim",
+)
 
 
 def test_every_feature_has_a_row() -> None:

@@ -22,6 +22,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "tests/engine/edits.py": "edits locks as a hand slips",
         "tests/engine/simulation.py": "one simulation of the demo in a folder",
         "tests/recording.py": "the recording monitor",
+        "tests/replica/replicas.py": "builds replicas for tests",
     },
 }
 """For each rule: file or `file::function`, and why it may break it. One that is not needed fails the test."""

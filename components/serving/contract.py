@@ -28,7 +28,7 @@ class ServedPool:
     gpu_resource: str
     replica_gpus: int
     replicas: int
-    """Replicas at the quietest hour."""
+    """Replicas that it is born with."""
     node_pools: tuple[str, ...]
     """Node pools of the lock that it may run on."""
 

@@ -38,6 +38,6 @@ def served_pool(intent: Intent, place: Place, key: str, pool: LockPool) -> Serve
         artifact=artifact.digest,
         gpu_resource=intent.facts.accelerators[pool.accelerator].resource,
         replica_gpus=pool.replica_gpus,
-        replicas=pool.replicas.floor,
+        replicas=pool.born,
         node_pools=tuple(sorted(pool.places)),
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, holdings, plans, sim, spending
+from outlast.cli import deployments, holdings, plans, replica, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -47,6 +47,7 @@ app.command()(plans.verify)
 app.command()(plans.drill)
 app.command()(holdings.quotas)
 app.command()(holdings.preflight)
+app.command()(replica.replica)
 app.command()(spending.previews)
 app.command()(spending.spend)
 app.command()(deployments.applied)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from outlast.errors import OutlastError
+    from outlast.intent import Intent
     from outlast.operations import Finding, QuotaUse, RequestText
     from outlast.planner.within import Deployable
 
@@ -99,7 +100,7 @@ def plan_within(fleet: str, bounds: str, *, settle: bool, accept_gaps: bool, dry
         else:
             result = deployable(found.intent, in_force, chosen)
     show_plan(result.planned, found.intent, brief=brief, say_next=not result.lacks)
-    _show_beside(result)
+    _show_beside(result, found.intent)
     path = found.folder / LOCK_FILE
     name = f"{path.parent.name}/{path.name}"
     if not result.planned.changed:
@@ -122,7 +123,7 @@ def _not_written(bounds: str, *, dry_run: bool, refused: bool) -> str:
     return "it does not survive all it should: --accept-gaps writes it all the same" if refused else ""
 
 
-def _show_beside(result: Deployable) -> None:
+def _show_beside(result: Deployable, intent: Intent) -> None:
     from outlast.cli.printing import BAD, GOOD
     from outlast.proof import hour_text
 
@@ -131,7 +132,7 @@ def _show_beside(result: Deployable) -> None:
     if not result.lacks:
         print(f"{GOOD} it serves all demand and survives every loss it must")
     for lack in result.lacks:
-        need = f"{lack.pool} needs {lack.need_tok_s:,.0f} tok/s at {hour_text(lack.hour)}"
+        need = f"{lack.pool} needs {lack.need_tok_s:,.0f} {intent.models[lack.pool].unit} at {hour_text(lack.hour)}"
         what = f"class {lack.residency} does not survive the loss of {lack.lost}: elsewhere {need}"
         print(f"{BAD} {what}, all at most {lack.gpus:,.0f} GPUs")
         for problem in lack.lift:

@@ -20,6 +20,7 @@ from outlast.facts.models import (
     GoodputFact,
     MachineType,
     ModelShape,
+    NetworkBaseline,
     Offering,
     Price,
     ProviderRegion,
@@ -35,6 +36,8 @@ class Facts:
     accelerators: Mapping[str, Accelerator]
     machine_types: Mapping[tuple[str, str], MachineType]
     """(cloud, machine type) -> row."""
+    network_baselines: Mapping[tuple[str, str], NetworkBaseline]
+    """(cloud, machine type) -> row, where it is less than the machine type's figure."""
     offerings: Mapping[tuple[str, str, str], Offering]
     """(cloud, provider region, machine type) -> row."""
     provider_regions: Mapping[tuple[str, str], ProviderRegion]
@@ -62,6 +65,11 @@ class Facts:
             if any(fnmatchcase(machine_type, pattern) for pattern in patterns):
                 yield quota
 
+    def sustained_gbps(self, machine: MachineType) -> float | None:
+        """Return the network bandwidth that a node keeps up, or None if no source gives one."""
+        baseline = self.network_baselines.get((machine.cloud, machine.machine_type))
+        return baseline.baseline_gbps if baseline else machine.network_gbps
+
     def jurisdiction_of(self, cloud: str, provider_region: str) -> str | None:
         """Return the jurisdiction of a cloud's region, or None if the region is not in the table."""
         row = self.provider_regions.get((cloud, provider_region))
@@ -87,6 +95,7 @@ def load_facts(config_root: Path) -> Facts:
     facts = Facts(
         accelerators=_index(rows["accelerators"], "accelerator"),
         machine_types=_index(rows["machine_types"], "cloud", "machine_type"),
+        network_baselines=_index(rows["network_baselines"], "cloud", "machine_type"),
         offerings=_index(rows["offerings"], "cloud", "provider_region", "machine_type"),
         provider_regions=_index(rows["provider_regions"], "cloud", "provider_region"),
         prices=_index(rows["prices"], "cloud", "provider_region", "machine_type", "basis"),
@@ -106,6 +115,7 @@ _FILES: Mapping[str, type[Row]] = MappingProxyType(
     {
         "accelerators": Accelerator,
         "machine_types": MachineType,
+        "network_baselines": NetworkBaseline,
         "offerings": Offering,
         "provider_regions": ProviderRegion,
         "prices": Price,
@@ -120,6 +130,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "accelerators": ("accelerator",),
         "machine_types": ("cloud", "machine_type"),
+        "network_baselines": ("cloud", "machine_type"),
         "offerings": ("cloud", "provider_region", "machine_type"),
         "provider_regions": ("cloud", "provider_region"),
         "prices": ("cloud", "provider_region", "machine_type", "basis"),
@@ -177,6 +188,11 @@ def _check(facts: Facts, rows: Mapping[str, list[Row]]) -> Iterator[Problem]:
             yield Problem(where=where, what="machine type is not in machine_types.csv")
         if (offering.cloud, offering.provider_region) not in facts.provider_regions:
             yield Problem(where=where, what="provider region is not in provider_regions.csv")
+    for key in facts.network_baselines:
+        if key not in facts.machine_types:
+            yield Problem(
+                where=f"facts/network_baselines.csv, {key[1]}", what="machine type is not in machine_types.csv"
+            )
     for price in facts.prices.values():
         if (price.cloud, price.machine_type) not in facts.machine_types:
             yield Problem(

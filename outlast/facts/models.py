@@ -89,6 +89,15 @@ class MachineType(Row):
         return int((self.nvme_count or 0) * (self.nvme_gb_each or 0) * gib)
 
 
+class NetworkBaseline(Row):
+    """What a node can keep up from storage, where that is less than the machine type's figure."""
+
+    cloud: str
+    machine_type: str
+    baseline_gbps: float = Field(gt=0)
+    """Sustained bandwidth of one network card: without burst credits, and without cards that only GPUs use."""
+
+
 class Offering(Row):
     """Where a machine type can be had."""
 

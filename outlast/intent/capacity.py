@@ -28,15 +28,17 @@ class Reservation(Strict):
     zone: str = planner_input()
     nodes: Annotated[int, Field(ge=1)] = planner_input()
     ends: date | None = None
+    """Last day; from then on it holds nothing."""
 
 
 class HostedRoute(Strict):
     """A model served by a cloud itself, with its quota."""
 
-    model: Name
-    classes: tuple[Name, ...]
+    model: Name = planner_input()
+    classes: tuple[Name, ...] = planner_input(min_length=1)
     """Classes whose rules allow the route's place."""
-    quota: TokensPerMinute
+    quota: TokensPerMinute = planner_input()
+    """Tokens of the model's unit that the route serves a minute; they carry moved demand only."""
 
 
 class Holdings(Strict):
@@ -45,7 +47,7 @@ class Holdings(Strict):
     quotas: dict[str, Quota] = planner_input({})
     """Quota code of facts -> grant."""
     reservations: dict[str, Reservation] = planner_input({})
-    hosted_routes: dict[Name, HostedRoute] = {}
+    hosted_routes: dict[Name, HostedRoute] = planner_input({})
 
 
 class Discount(Strict):

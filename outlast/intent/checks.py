@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlast.errors import Problem, listed
+from outlast.intent.checks_capacity import check_capacity
+from outlast.intent.checks_models import check_demand, check_models
 from outlast.intent.checks_regions import check_origins, check_regions
 from outlast.intent.intent import Intent
 from outlast.intent.known import unknown
@@ -34,7 +36,7 @@ def notices(intent: Intent) -> Iterator[str]:
     """Yield what is allowed but worth knowing, one sentence each."""
     for residency in intent.tenants_file.classes:
         for region in intent.regions:
-            missing = sorted(m for m in intent.models_of_class[residency] if intent.accelerator_for(m, region) is None)
+            missing = sorted(m for m in intent.models_of_class[residency] if not intent.accelerators_for(m, region))
             admitted = residency in intent.tenants_file.admits.get(intent.jurisdiction(region), ())
             if missing and admitted:
                 yield f"{region} takes no '{residency}' traffic: it has no accelerator for {listed(missing)}"
@@ -45,34 +47,6 @@ def notices(intent: Intent) -> Iterator[str]:
         for accelerator, how in model.accelerators.items():
             if how.goodput.kind != "measured":
                 yield f"goodput of {name} on {accelerator} is {how.goodput.kind}, not measured ({how.goodput.source})"
-
-
-def check_models(intent: Intent) -> Iterator[Problem]:
-    """Models name known artifacts, shapes, accelerators and owners; a replica fits a node."""
-    for name, model in intent.models.items():
-        where = f"{intent.name}/models.yaml, models.{name}"
-        if model.artifact not in intent.artifacts.models:
-            yield unknown(f"{where}.artifact", "artifact", model.artifact, intent.artifacts.models)
-        if model.shape not in intent.facts.model_shapes:
-            yield unknown(f"{where}.shape", "model shape", model.shape, intent.facts.model_shapes)
-        for accelerator, how in model.accelerators.items():
-            if accelerator not in intent.facts.accelerators:
-                yield unknown(f"{where}.accelerators", "accelerator", accelerator, intent.facts.accelerators)
-                continue
-            for region, row in intent.regions.items():
-                for pool_id, pool in intent.node_pools_for(region, accelerator).items():
-                    node_gpus = intent.facts.machine_types[row.cloud, pool.machine_type].node_gpus
-                    if how.gpus_per_replica > node_gpus:
-                        yield Problem(
-                            where=f"{where}.accelerators.{accelerator}.gpus_per_replica",
-                            what=f"a replica does not fit a node of {region} node pool '{pool_id}'",
-                            got=f"{how.gpus_per_replica} GPUs",
-                            allowed=f"up to {node_gpus:g} GPUs of {pool.machine_type}",
-                            do="Use a larger machine type or fewer GPUs per replica",
-                        )
-        for variant, detail in model.variants.items():
-            if detail.owner not in intent.tenants_file.tenants:
-                yield unknown(f"{where}.variants.{variant}.owner", "tenant", detail.owner, intent.tenants_file.tenants)
 
 
 def check_tenants(intent: Intent) -> Iterator[Problem]:
@@ -105,8 +79,8 @@ def check_tenants(intent: Intent) -> Iterator[Problem]:
             if value is not None and value not in file.classes:
                 yield unknown(f"{where}.{key}", "residency class", value, file.classes)
         for model in tenant.models:
-            if model not in intent.models:
-                yield unknown(f"{where}.models", "model", model, intent.models)
+            if model not in intent.base_of:
+                yield unknown(f"{where}.models", "model", model, intent.base_of)
         if tenant.host and tenant.host in hosts:
             yield Problem(
                 where=f"{where}.host",
@@ -122,85 +96,6 @@ def check_tenants(intent: Intent) -> Iterator[Problem]:
                 what=f"class '{tenant.residency}' forbids prompt logging",
                 got="true",
                 do="Set it to false, or change the class by contract",
-            )
-
-
-def check_demand(intent: Intent) -> Iterator[Problem]:
-    """Curves name known tenants of one class, origins and models, and no demand is counted twice."""
-    file = intent.tenants_file
-    seen: dict[tuple[str, str, str], int] = {}
-    for index, curve in enumerate(intent.demand_file.demand):
-        where = f"{intent.name}/demand.yaml, demand.{index}"
-        for tenant in curve.tenants:
-            if tenant not in file.tenants:
-                yield unknown(f"{where}.tenants", "tenant", tenant, file.tenants)
-            elif curve.model in intent.models and curve.model not in file.tenants[tenant].models:
-                yield Problem(
-                    where=f"{where}.model",
-                    what=f"tenant '{tenant}' does not use this model",
-                    got=curve.model,
-                    allowed=listed(file.tenants[tenant].models),
-                    do="Add the model to the tenant, or correct the curve",
-                )
-            key = (tenant, curve.origin, curve.model)
-            if key in seen:
-                yield Problem(
-                    where=where,
-                    what=(
-                        f"demand of tenant '{tenant}' from '{curve.origin}' for '{curve.model}' stands in "
-                        f"demand.{seen[key]} already"
-                    ),
-                    do="Keep one curve",
-                )
-            seen[key] = index
-        classes = {file.tenants[tenant].residency for tenant in curve.tenants if tenant in file.tenants}
-        if len(classes) > 1:
-            yield Problem(
-                where=f"{where}.tenants",
-                what="tenants of one curve must be of one residency class",
-                got=listed(classes),
-                do="Write one curve per class",
-            )
-        if curve.origin not in intent.regions_file.origins:
-            yield unknown(f"{where}.origin", "origin", curve.origin, intent.regions_file.origins)
-        if curve.model not in intent.models:
-            yield unknown(f"{where}.model", "model", curve.model, intent.models)
-
-
-def check_capacity(intent: Intent) -> Iterator[Problem]:
-    """Quotas, reservations and discounts name things that exist on the region's cloud."""
-    for region, holdings in intent.capacity.regions.items():
-        where = f"{intent.name}/capacity.yaml, regions.{region}"
-        if region not in intent.regions:
-            yield unknown(where, "region", region, intent.regions)
-            continue
-        cloud = intent.regions[region].cloud
-        codes = {quota.quota_code for quota in intent.facts.quotas if quota.cloud == cloud}
-        for code in holdings.quotas:
-            if code not in codes:
-                yield unknown(f"{where}.quotas", f"quota of {cloud}", code, codes)
-        for name, reservation in holdings.reservations.items():
-            machine_types = {machine for owner, machine in intent.facts.machine_types if owner == cloud}
-            if reservation.machine_type not in machine_types:
-                yield unknown(
-                    f"{where}.reservations.{name}", f"machine type of {cloud}", reservation.machine_type, machine_types
-                )
-            if reservation.zone not in intent.regions[region].zones:
-                yield unknown(
-                    f"{where}.reservations.{name}", f"zone of {region}", reservation.zone, intent.regions[region].zones
-                )
-        for name, route in holdings.hosted_routes.items():
-            if route.model not in intent.models:
-                yield unknown(f"{where}.hosted_routes.{name}.model", "model", route.model, intent.models)
-            for residency in route.classes:
-                if residency not in intent.tenants_file.classes:
-                    yield unknown(
-                        f"{where}.hosted_routes.{name}", "residency class", residency, intent.tenants_file.classes
-                    )
-    for index, discount in enumerate(intent.capacity.discounts):
-        if discount.cloud not in intent.facts.clouds:
-            yield unknown(
-                f"{intent.name}/capacity.yaml, discounts.{index}", "cloud", discount.cloud, intent.facts.clouds
             )
 
 

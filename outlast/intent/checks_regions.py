@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
+from dataclasses import replace
 
 from outlast.errors import Problem, listed
 from outlast.intent.intent import Intent
 from outlast.intent.known import unknown
+from outlast.intent.partitions import why_not_divided
 from outlast.intent.regions import NodePool, Region
 
-_RESERVED = ("global", "routing", "none", "replica")
+_RESERVED = ("global", "routing", "none", "replica", "node", "zone")
 """Names of stacks and of losses."""
 
 
@@ -110,27 +112,8 @@ def _check_node_pool(intent: Intent, name: str, region: Region, where: str, pool
                 allowed=listed(offered),
                 do="Use a zone that offers it",
             )
-    if pool.partition.startswith("mig-"):
-        count, profile = pool.partition.removeprefix("mig-").split("x", 1)
-        card = intent.facts.accelerators[machine.accelerator]
-        most = {
-            name: int(number) for name, _, number in (entry.partition(":") for entry in card.mig_profiles_max_count)
-        }
-        if profile not in most:
-            yield Problem(
-                where=f"{where}.partition",
-                what=f"{machine.accelerator} has no MIG profile '{profile}'",
-                allowed=listed(most),
-                do="Choose a profile of the card, or time-slicing for small models",
-            )
-        elif not 1 <= int(count) <= most[profile]:
-            yield Problem(
-                where=f"{where}.partition",
-                what=f"{machine.accelerator} does not hold that many instances of '{profile}'",
-                got=count,
-                allowed=f"1 to {most[profile]}",
-                do="Correct the count",
-            )
+    if problem := why_not_divided(intent.facts.accelerators[machine.accelerator], pool.partition):
+        yield replace(problem, where=f"{where}.partition")
     yield from _check_reservation(intent, name, where, pool)
 
 
@@ -285,5 +268,5 @@ def _why_not(intent: Intent, residency: str, region: str) -> str:
         return f"class '{residency}' may not be served in {jurisdiction}, where the region lies (allowed {allowed})"
     if residency not in intent.tenants_file.admits.get(jurisdiction, ()):
         return f"jurisdiction {jurisdiction} does not admit class '{residency}'"
-    missing = [model for model in intent.models_of_class[residency] if intent.accelerator_for(model, region) is None]
+    missing = [model for model in intent.models_of_class[residency] if not intent.accelerators_for(model, region)]
     return f"the region hosts no {listed(missing)}, which class '{residency}' uses"

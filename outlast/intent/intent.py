@@ -11,7 +11,7 @@ from outlast.intent.capacity import CapacityFile, Holdings
 from outlast.intent.demand import DemandFile
 from outlast.intent.fleet import FleetFile
 from outlast.intent.guardrails import GuardrailsFile
-from outlast.intent.models import Model, ModelAccelerator, ModelsFile
+from outlast.intent.models import WHOLE, Model, ModelAccelerator, ModelsFile
 from outlast.intent.regions import NodePool, Region, RegionsFile
 from outlast.intent.releases import ArtifactsFile, OperationsFile, VariantsFile, WaiversFile
 from outlast.intent.tenants import TenantsFile
@@ -19,6 +19,16 @@ from outlast.intent.tenants import TenantsFile
 ANY = "*"
 HOURS = 168
 """Hours of a planned week; hour 0 is Monday 00:00 UTC."""
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """A model served by the cloud itself in a region, for demand that moves in."""
+
+    tok_s: float
+    """Quota, in the model's unit per second."""
+    classes: frozenset[str]
+    """Classes that it may serve."""
 
 
 @dataclass(frozen=True)
@@ -70,34 +80,51 @@ class Intent:
         """Return quotas and reservations of a region; nothing declared means nothing granted."""
         return self.capacity.regions.get(region, Holdings())
 
+    def hosted(self, region: str, model: str) -> Hosted | None:
+        """Return what a hosted route takes of a model's moved demand in a region, if there is one."""
+        for route in self.holdings(region).hosted_routes.values():
+            if route.model == model:
+                return Hosted(route.quota / 60, frozenset(route.classes))
+        return None
+
     def class_of(self, tenant: str) -> str:
         """Return a tenant's residency class."""
         return self.tenants_file.tenants[tenant].residency
 
     @cached_property
+    def base_of(self) -> Mapping[str, str]:
+        """Name in demand -> model whose replicas serve it: itself, or the base of a variant."""
+        return {name: name for name in self.models} | {
+            variant: name for name, model in self.models.items() for variant in model.variants
+        }
+
+    @cached_property
     def models_of_class(self) -> Mapping[str, frozenset[str]]:
-        """Residency class -> models its tenants use."""
+        """Residency class -> models its tenants use; for a variant, its base."""
         used: dict[str, set[str]] = {name: set() for name in self.tenants_file.classes}
         for tenant in self.tenants_file.tenants.values():
-            used.setdefault(tenant.residency, set()).update(tenant.models)
+            bases = (self.base_of.get(model, model) for model in tenant.models)
+            used.setdefault(tenant.residency, set()).update(bases)
         return {name: frozenset(models) for name, models in used.items()}
 
-    def node_pools_for(self, region: str, accelerator: str) -> Mapping[str, NodePool]:
-        """Return the region's node pools that carry an accelerator."""
+    def node_pools_for(self, region: str, accelerator: str, partition: str = WHOLE) -> Mapping[str, NodePool]:
+        """Return the region's node pools that carry an accelerator, divided as asked."""
         row = self.regions[region]
         return {
             pool_id: pool
             for pool_id, pool in row.node_pools.items()
             if (machine := self.facts.machine_types.get((row.cloud, pool.machine_type)))
             and machine.accelerator == accelerator
+            and pool.partition == partition
         }
 
-    def accelerator_for(self, model: str, region: str) -> tuple[str, ModelAccelerator] | None:
-        """Return the first accelerator, in the model's order, that the region has; None if it cannot host the model."""
-        for accelerator, how in self.models[model].accelerators.items():
-            if self.node_pools_for(region, accelerator):
-                return accelerator, how
-        return None
+    def accelerators_for(self, model: str, region: str) -> Mapping[str, ModelAccelerator]:
+        """Return what a model can run on in a region, in the model's order; nothing if the region cannot host it."""
+        return {
+            accelerator: how
+            for accelerator, how in self.models[model].accelerators.items()
+            if self.node_pools_for(region, accelerator, how.partition)
+        }
 
     @cached_property
     def _hosts(self) -> Mapping[str, frozenset[str]]:
@@ -106,7 +133,7 @@ class Intent:
             region: frozenset(
                 name
                 for name, models in self.models_of_class.items()
-                if all(self.accelerator_for(model, region) for model in models)
+                if all(self.accelerators_for(model, region) for model in models)
             )
             for region in self.regions
         }
@@ -124,13 +151,16 @@ class Intent:
         return self.may_serve(residency, region) or self.may_fail_over(residency, region)
 
     def _allowed(self, residency: str, region: str, jurisdictions: tuple[str, ...]) -> bool:
+        return self._lawful(residency, region, jurisdictions) and residency in self._hosts[region]
+
+    def law_allows(self, residency: str, region: str) -> bool:
+        """Whether the law of both sides lets a class be in a region after a loss, whatever the region hosts."""
+        return self._lawful(residency, region, self.tenants_file.classes[residency].fail_over_to)
+
+    def _lawful(self, residency: str, region: str, jurisdictions: tuple[str, ...]) -> bool:
         jurisdiction = self.jurisdiction(region)
         admitted = self.tenants_file.admits.get(jurisdiction, ())
-        return (
-            (ANY in jurisdictions or jurisdiction in jurisdictions)
-            and residency in admitted
-            and residency in self._hosts[region]
-        )
+        return (ANY in jurisdictions or jurisdiction in jurisdictions) and residency in admitted
 
     def survivors(self, residency: str, lost: str) -> tuple[str, ...]:
         """Return the regions that may take a class when ``lost`` is lost, in file order."""
@@ -176,11 +206,12 @@ class Intent:
         margin = 1 + self.guardrails.burst_margin
         for curve in self.demand_file.demand:
             residency = self.class_of(curve.tenants[0])
-            hours = curve.tok_s()
+            pool = self.base_of[curve.model]
+            hours = curve.hours_in(self.models[pool].unit)
             for region, share in homes.get(residency, {}).get(curve.origin, {}).items():
                 if region not in self.regions or not share:
                     continue
-                total = found.setdefault((curve.model, residency, region), [0.0] * HOURS)
+                total = found.setdefault((pool, residency, region), [0.0] * HOURS)
                 for hour, value in enumerate(hours):
                     total[hour] += value * margin * share / 100
         return {key: tuple(values) for key, values in found.items()}

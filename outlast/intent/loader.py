@@ -22,6 +22,7 @@ from outlast.intent.reading import read_file
 from outlast.intent.regions import RegionsFile
 from outlast.intent.releases import ArtifactsFile, OperationsFile, VariantsFile, WaiversFile
 from outlast.intent.tenants import TenantsFile
+from outlast.units import Quantity
 
 FILES: Mapping[str, type[Strict]] = MappingProxyType(
     {
@@ -140,7 +141,8 @@ def _with_traces(file: DemandFile, folder: Path, fleet: str, problems: list[Prob
             continue
         hours = _trace_hours(content.decode(errors="replace"), curve.trace.reading, where, problems)
         if hours:
-            curves.append(curve.model_copy(update={"trace": None, "hours": hours}))
+            rates = tuple(Quantity(hour, curve.trace.unit) for hour in hours)
+            curves.append(curve.model_copy(update={"trace": None, "hours": rates}))
     return file.model_copy(update={"demand": tuple(curves)})
 
 
@@ -156,7 +158,7 @@ def _trace_hours(text: str, reading: str, where: str, problems: list[Problem]) -
         problems.append(
             Problem(
                 where=where,
-                what=f"a trace read as '{reading}' holds one number a line, in tok/s",
+                what=f"a trace read as '{reading}' holds one number a line",
                 got=f"{len(lines)} lines",
                 allowed=f"{' or '.join(map(str, lengths))} numbers, none negative",
                 do="Export the curve by the hour",

@@ -6,6 +6,7 @@ May hold: what a lock says and whether it fits its inputs. Not: how it was found
 from outlast.lock.applied import (
     Applied,
     AppliedFile,
+    AppliedPool,
     Counts,
     applied_in,
     applied_output,
@@ -27,15 +28,29 @@ from outlast.lock.models import (
     Premium,
     PremiumSize,
     Replicas,
+    Slices,
     Solver,
     Window,
+    floor_at,
 )
-from outlast.lock.reading import LOCK_FILE, Overfull, check_lock, lock_text, nodes_for, overfull, parse_lock, read_lock
+from outlast.lock.reading import (
+    LOCK_FILE,
+    MAX_WINDOWS,
+    Overfull,
+    check_lock,
+    lock_text,
+    nodes_for,
+    overfull,
+    parse_lock,
+    read_lock,
+)
 
 __all__ = [
     "LOCK_FILE",
+    "MAX_WINDOWS",
     "Applied",
     "AppliedFile",
+    "AppliedPool",
     "Binding",
     "Counts",
     "Freshness",
@@ -50,6 +65,7 @@ __all__ = [
     "PremiumSize",
     "Replicas",
     "ShortQuota",
+    "Slices",
     "Solver",
     "Window",
     "applied_in",
@@ -57,6 +73,7 @@ __all__ = [
     "applied_path",
     "check_lock",
     "counts_of",
+    "floor_at",
     "freshness",
     "input_digests",
     "lock_digest",

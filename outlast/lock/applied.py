@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ConfigDict
 
 from outlast.errors import EnvironmentProblem, Problem
+from outlast.intent.models import Tier
 from outlast.intent.reading import validate
 from outlast.lock.digest import lock_digest
 from outlast.lock.models import Lock, LockNodePool, LockPool, LockRegion, Part, Replicas, Share, Window
@@ -23,7 +24,8 @@ class AppliedPool(Part):
 
     pool: str
     accelerator: str
-    replica_gpus: int
+    tier: Tier
+    replica_devices: int
     places: dict[str, int]
     replicas: Replicas
     floors: tuple[Window, ...] = ()
@@ -33,9 +35,12 @@ class AppliedNodePool(Part):
     """Nodes a region keeps."""
 
     zone: str
-    node_gpus: float
+    partition: str
+    node_devices: int
     nodes_min: int
     """Nodes that count as headroom; spot nodes never do."""
+    nodes_max: int
+    """Nodes that a cold start may grow to."""
 
 
 class Counts(Part):
@@ -64,7 +69,13 @@ def counts_of(block: LockRegion) -> Counts:
     """Return what a region stack deploys from its block of the lock."""
     return Counts(
         node_pools={
-            key: AppliedNodePool(zone=row.zone, node_gpus=row.node_gpus, nodes_min=kept_nodes(row))
+            key: AppliedNodePool(
+                zone=row.zone,
+                partition=row.partition,
+                node_devices=row.node_devices,
+                nodes_min=kept_nodes(row),
+                nodes_max=row.nodes.max,
+            )
             for key, row in block.node_pools.items()
         },
         pools={key: applied_pool(pool) for key, pool in block.pools.items()},
@@ -81,7 +92,8 @@ def applied_pool(pool: LockPool) -> AppliedPool:
     return AppliedPool(
         pool=pool.pool,
         accelerator=pool.accelerator,
-        replica_gpus=pool.replica_gpus,
+        tier=pool.tier,
+        replica_devices=pool.replica_devices,
         places=pool.places,
         replicas=pool.replicas,
         floors=pool.floors,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from outlast.errors import Problem, listed
 from outlast.intent import Intent
+from outlast.intent.models import WHOLE
 from outlast.lock.models import Lock, LockNodePool, LockRegion
 
 
@@ -28,9 +29,18 @@ def undeclared(lock: Lock, intent: Intent) -> Iterator[Problem]:
                 continue
             model = intent.models.get(pool.pool)
             how = model.accelerators.get(pool.accelerator) if model else None
-            if how is None or how.gpus_per_replica != pool.replica_gpus:
-                expected = f"{how.gpus_per_replica} GPUs a replica" if how else "a model and accelerator of models.yaml"
-                got = f"{pool.pool} on {pool.accelerator} with {pool.replica_gpus} GPUs a replica"
+            divided = how is not None and how.partition != WHOLE
+            if (
+                how is None
+                or (how.gpus_per_replica, divided) != (pool.replica_gpus, pool.replica_slices is not None)
+                or (model is not None and model.tier != pool.tier)
+            ):
+                expected = (
+                    f"{model.tier}, {how.gpus_per_replica} GPUs a replica, {how.partition}"
+                    if how and model
+                    else "a model and accelerator of models.yaml"
+                )
+                got = f"{pool.pool} on {pool.accelerator}, {pool.tier}, {pool.replica_gpus} GPUs a replica"
                 yield Problem(
                     where=f"{where}, regions.{region}.pools.{key}",
                     what="not as declared",

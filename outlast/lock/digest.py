@@ -77,13 +77,18 @@ def stale_problem(intent: Intent, fresh: Freshness) -> Problem:
 
 
 def planner_values(value: object) -> Any:
-    """Return the planner inputs inside a parsed file as plain JSON values."""
+    """Return the planner inputs inside a parsed file as plain JSON values.
+
+    Fields at their default are left out, so that a new optional field makes no lock stale.
+    """
     if isinstance(value, BaseModel):
         fields = type(value).model_fields
         marked = {name: field for name, field in fields.items() if _is_input(field.json_schema_extra)}
         # A model whose fields carry no marks is a value as a whole, such as a demand shape.
         chosen = marked or fields
-        return {name: planner_values(getattr(value, name)) for name in sorted(chosen)}
+        default = {name: field.get_default() for name, field in chosen.items()}
+        given = (name for name in sorted(chosen) if getattr(value, name) != default[name])
+        return {name: planner_values(getattr(value, name)) for name in given}
     if isinstance(value, Mapping):
         return {str(key): planner_values(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from outlast.facts.models import Capacity
+from outlast.intent.models import WHOLE, Tier
+from outlast.intent.partitions import parts_of_card
 
 Days = Literal["mon-fri", "sat-sun", "mon-sun"]
 _DAYS: dict[str, range] = {"mon-fri": range(5), "sat-sun": range(5, 7), "mon-sun": range(7)}
@@ -45,7 +47,7 @@ class LockNodePool(Part):
     machine_type: str
     accelerator: str
     node_gpus: Annotated[float, Field(gt=0)]
-    partition: str = "whole"
+    partition: str = WHOLE
     capacity: Capacity
     reservation: str | None = None
     scaling: Literal["fixed", "elastic"]
@@ -54,6 +56,11 @@ class LockNodePool(Part):
     """Artifacts on the node's NVMe cache."""
     stage_gib: Annotated[float, Field(ge=0)]
     disk_gib: Count
+
+    @property
+    def node_devices(self) -> int:
+        """Devices of a node that Kubernetes counts: GPUs, or parts of them."""
+        return int(self.node_gpus) * parts_of_card(self.partition)
 
 
 class Window(Part):
@@ -83,11 +90,19 @@ def floor_at(replicas: Replicas, floors: Iterable[Window], hour: int) -> int:
     return max([replicas.floor, *(window.replicas for window in floors if window.holds(hour))])
 
 
+class Slices(Part):
+    """Parts of a divided card that a replica takes."""
+
+    profile: str
+    """MIG profile, or ``slice``."""
+    n: Annotated[int, Field(ge=1)] = 1
+
+
 class Binding(Part):
     """The case that sets the count."""
 
     lost: str
-    """``none``, ``replica``, ``zone``, or the region lost."""
+    """``none``, ``replica``, ``node``, ``zone``, or the region lost."""
     hour: Annotated[int, Field(ge=0, le=167)]
     need_tok_s: Annotated[float, Field(ge=0)]
 
@@ -98,9 +113,12 @@ class LockPool(Part):
     pool: str
     model: str
     """Artifact that the replicas load."""
-    tier: Literal["dedicated", "adapters", "packed", "scale-to-zero"]
+    tier: Tier
     accelerator: str
     replica_gpus: Annotated[int, Field(ge=1)]
+    """GPUs that a replica takes, or lies on where it takes a part of one."""
+    replica_slices: Slices | None = None
+    """What it takes of a divided card."""
     places: dict[str, Count]
     """Node pool key -> replicas there; sums to ``planned``."""
     replicas: Replicas
@@ -109,6 +127,16 @@ class LockPool(Part):
     binding: Binding
     rollout: tuple[Window, ...] = ()
     """Hours in which so many replicas are spare for a rollout."""
+
+    @property
+    def replica_devices(self) -> int:
+        """Devices that Kubernetes counts for a replica."""
+        return self.replica_slices.n if self.replica_slices else self.replica_gpus
+
+    @property
+    def born(self) -> int:
+        """Replicas that the Deployment is declared with; from then on the autoscaler keeps floor to max."""
+        return 0 if self.tier == "scale-to-zero" else self.replicas.planned
 
 
 class LockQuota(Part):

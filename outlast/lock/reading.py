@@ -11,6 +11,7 @@ from pathlib import Path
 import yaml
 
 from outlast.errors import BrokenLock, Problem, listed
+from outlast.intent.models import WHOLE
 from outlast.intent.reading import parse_yaml, validate
 from outlast.lock.models import Lock, LockNodePool, LockPool, LockRegion
 
@@ -109,30 +110,7 @@ def _check_node_pool(where: str, key: str, row: LockNodePool) -> Iterator[Proble
 
 def _check_pool(where: str, block: LockRegion, pool: LockPool) -> Iterator[Problem]:
     counts = pool.replicas
-    for key in pool.places:
-        if key in block.node_pools and pool.replica_gpus > block.node_pools[key].node_gpus:
-            yield Problem(
-                where=f"{where}.places.{key}",
-                what="a replica does not fit a node",
-                got=f"{pool.replica_gpus} GPUs",
-                allowed=f"up to {block.node_pools[key].node_gpus:g}",
-                do="Plan again",
-            )
-        if key not in block.node_pools:
-            yield Problem(
-                where=f"{where}.places",
-                what=f"there is no node pool '{key}'",
-                allowed=listed(block.node_pools),
-                do="Plan again",
-            )
-        elif block.node_pools[key].accelerator != pool.accelerator:
-            yield Problem(
-                where=f"{where}.places.{key}",
-                what="the node pool has another accelerator",
-                got=block.node_pools[key].accelerator,
-                allowed=pool.accelerator,
-                do="Plan again",
-            )
+    yield from _check_places(where, block, pool)
     if sum(pool.places.values()) != counts.planned:
         yield Problem(
             where=f"{where}.places",
@@ -166,6 +144,41 @@ def _check_pool(where: str, block: LockRegion, pool: LockPool) -> Iterator[Probl
             )
 
 
+def _check_places(where: str, block: LockRegion, pool: LockPool) -> Iterator[Problem]:
+    for key in pool.places:
+        if key in block.node_pools and pool.replica_devices > block.node_pools[key].node_devices:
+            yield Problem(
+                where=f"{where}.places.{key}",
+                what="a replica does not fit a node",
+                got=f"{pool.replica_devices} GPUs",
+                allowed=f"up to {block.node_pools[key].node_devices}",
+                do="Plan again",
+            )
+        if key not in block.node_pools:
+            yield Problem(
+                where=f"{where}.places",
+                what=f"there is no node pool '{key}'",
+                allowed=listed(block.node_pools),
+                do="Plan again",
+            )
+        elif block.node_pools[key].accelerator != pool.accelerator:
+            yield Problem(
+                where=f"{where}.places.{key}",
+                what="the node pool has another accelerator",
+                got=block.node_pools[key].accelerator,
+                allowed=pool.accelerator,
+                do="Plan again",
+            )
+        elif (block.node_pools[key].partition == WHOLE) != (pool.replica_slices is None):
+            yield Problem(
+                where=f"{where}.places.{key}",
+                what="the node pool's cards are divided otherwise than the replica takes them",
+                got=block.node_pools[key].partition,
+                allowed=pool.replica_slices.profile if pool.replica_slices else WHOLE,
+                do="Plan again",
+            )
+
+
 @dataclass(frozen=True)
 class Overfull:
     """A node pool whose nodes do not hold the replicas placed on it."""
@@ -187,21 +200,22 @@ def overfull(lock: Lock) -> Iterator[Overfull]:
         sizes: dict[str, Counter[int]] = {}
         for pool in block.pools.values():
             for key, replicas in pool.places.items():
-                sizes.setdefault(key, Counter())[pool.replica_gpus] += replicas
+                sizes.setdefault(key, Counter())[pool.replica_devices] += replicas
         for key, row in block.node_pools.items():
-            needed = nodes_for(sizes.get(key, Counter()), int(row.node_gpus))
-            if needed > row.nodes.min:
-                yield Overfull(region, key, sum(sizes[key].values()), row.nodes.min, needed)
+            needed = nodes_for(sizes.get(key, Counter()), row.node_devices)
+            kept = row.nodes.min if row.scaling == "fixed" else row.nodes.max
+            if needed > kept:
+                yield Overfull(region, key, sum(sizes[key].values()), kept, needed)
 
 
-def nodes_for(replicas_by_size: Counter[int], node_gpus: int) -> int:
+def nodes_for(replicas_by_size: Counter[int], node_devices: int) -> int:
     """Return the nodes that hold the replicas, packed largest first.
 
     Exact when every size divides the next larger one and the node, as powers of two do.
 
     Args:
-        replicas_by_size: GPUs per replica -> replicas.
-        node_gpus: GPUs of a node.
+        replicas_by_size: devices per replica -> replicas.
+        node_devices: devices of a node.
     """
     free: list[int] = []
     for size in sorted(replicas_by_size, reverse=True):
@@ -211,7 +225,7 @@ def nodes_for(replicas_by_size: Counter[int], node_gpus: int) -> int:
                     free[index] = left - size
                     break
             else:
-                free.append(node_gpus - size)
+                free.append(node_devices - size)
     return len(free)
 
 

@@ -132,6 +132,7 @@ def node_needs(intent: Intent, lock: Lock, applied: AppliedFile | None) -> Itera
             if kind is None:
                 continue
             row = rows.get(key)
+            least, deployed_most = there.get(key, (0, 0))
             standing = row.nodes.min if row and row.state != "arriving" else 0
             most = row.nodes.max if row else 0
             yield NodeNeed(
@@ -139,9 +140,9 @@ def node_needs(intent: Intent, lock: Lock, applied: AppliedFile | None) -> Itera
                 key=key,
                 machine_type=kind[0],
                 capacity=kind[1],
-                now=standing if applied is None else there.get(key, 0),
+                now=standing if applied is None else least,
                 after_failover=most if row and row.state != "leaving" else 0,
-                peak=max(most, there.get(key, 0)),
+                peak=max(most, deployed_most),
             )
 
 
@@ -215,10 +216,11 @@ def _quotas_of(intent: Intent, need: NodeNeed) -> tuple[QuotaFact, ...]:
     )
 
 
-def _applied_nodes(intent: Intent, applied: AppliedFile | None, region: str) -> dict[str, int]:
-    """Return node pool key -> nodes a region has deployed; spot nodes are recorded as 0."""
+def _applied_nodes(intent: Intent, applied: AppliedFile | None, region: str) -> dict[str, tuple[int, int]]:
+    """Return node pool key -> fewest and most nodes as a region deployed them; of spot nodes the fewest are 0."""
     entry = (applied or {}).get(region_stack(intent.name, region))
-    return {key: row.nodes_min for key, row in entry.counts.node_pools.items()} if entry else {}
+    rows = entry.counts.node_pools if entry else {}
+    return {key: (row.nodes_min, row.nodes_max) for key, row in rows.items()}
 
 
 def _kind_of(intent: Intent, region: str, rows: Mapping[str, object], key: str) -> tuple[str, str] | None:

@@ -1,12 +1,12 @@
-"""What a plan must satisfy, as arrays: cells, demand by class, home, pool and hour, and where a class may move.
+"""What a plan must satisfy, as arrays: cells, lanes, demand by class, home, pool and hour, and where a class may move.
 
-A cell is a pool in a region where it may have replicas. Units are those of the model, per second; hours run over the
-week from Monday 00:00 UTC.
+A cell is a pool in a region where it may have replicas; a lane is a cell on one accelerator. Units are those of the
+model, per second; hours run over the week from Monday 00:00 UTC.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -17,14 +17,60 @@ from numpy.typing import NDArray
 from outlast.errors import InfeasiblePlan, PlanError, Problem
 from outlast.intent import HOURS, Intent
 from outlast.intent.guardrails import Losses
-from outlast.planner.plannable import check_plannable, headroom_pools, used_models
+from outlast.intent.intent import Hosted
+from outlast.intent.models import WHOLE
+from outlast.intent.partitions import is_sliced, parts_of_card
+from outlast.planner.plannable import check_plannable, usable_node_pools, used_models
 
 Floats: TypeAlias = NDArray[np.float64]
 CellKey: TypeAlias = tuple[str, str]
-"""(region, pool); sorted as in the files, it is the fixed order of a plan."""
+"""(region, pool); in file order, it is the fixed order of a plan."""
+LaneKey: TypeAlias = tuple[str, str, str]
+"""(region, pool, accelerator)."""
 Loss: TypeAlias = Literal["none", "replica", "zone", "region"]
+COLD = "scale-to-zero"
+"""Tier that holds nothing while nobody asks."""
 MINIMUM = 2
-"""Usable replicas of a dedicated pool in a region in use."""
+"""Usable replicas of a pool in a region in use, so that one can be lost; none where it scales to zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lane:
+    """A pool on one accelerator in a region: one Deployment."""
+
+    region: str
+    pool: str
+    accelerator: str
+    short: str
+    """Short name of the accelerator."""
+    replica_gpus: int
+    replica_devices: int
+    """GPUs of a replica, or parts of a divided card."""
+    partition: str
+    node_pools: tuple[str, ...]
+    zones: tuple[str, ...]
+    """In the order in which extra replicas are placed."""
+    zone_pools: Mapping[str, tuple[str, ...]]
+    """Zone -> node pools there."""
+    node_replicas: int
+    """Most replicas that one node holds."""
+    goodput: float
+    """Of a replica, net of the overhead of adapters."""
+
+    @property
+    def key(self) -> LaneKey:
+        """Return the lane's key."""
+        return (self.region, self.pool, self.accelerator)
+
+    @property
+    def is_sliced(self) -> bool:
+        """Whether it runs on time-slices, which never carry what moves."""
+        return is_sliced(self.partition)
+
+    def places(self, replicas: int) -> dict[str, int]:
+        """Return zone -> replicas: equal within one, extra ones first in the lane's order of zones."""
+        each, extra = divmod(replicas, len(self.zones))
+        return {zone: each + (position < extra) for position, zone in enumerate(self.zones)}
 
 
 @dataclass(frozen=True)
@@ -33,24 +79,30 @@ class Cell:
 
     region: str
     pool: str
-    accelerator: str
-    short: str
-    """Short name of the accelerator."""
-    replica_gpus: int
-    node_pool: str
-    zones: tuple[str, ...]
-    """In the order in which extra replicas are placed."""
-    normal_tok_s: float
-    """Goodput of a replica times the normal occupancy."""
-    failure_tok_s: float
-    """Goodput of a replica times the occupancy in failure."""
+    tier: str
+    lanes: tuple[Lane, ...]
+    """In the model's order of preference."""
     is_home: bool
     """Demand is at home here, so the pool is in use whatever the shares."""
+    canary: int
+    """Replicas of each lane in use that do not count."""
+    hosted: Hosted | None
+    """Hosted route for demand that moves in."""
 
-    def places(self, replicas: int) -> dict[str, int]:
-        """Return zone -> replicas: equal within one, extra ones first in the cell's order of zones."""
-        each, extra = divmod(replicas, len(self.zones))
-        return {zone: each + (position < extra) for position, zone in enumerate(self.zones)}
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """Zones of all lanes."""
+        return tuple(dict.fromkeys(zone for lane in self.lanes for zone in lane.zones))
+
+    @property
+    def minimum(self) -> int:
+        """Usable replicas wherever the pool is in use."""
+        return 0 if self.tier == COLD else MINIMUM
+
+    @property
+    def loses_nodes(self) -> bool:
+        """Whether a node takes several replicas with it."""
+        return self.tier == "packed"
 
 
 @dataclass(frozen=True)
@@ -73,37 +125,64 @@ class Arrays:
     """By class, then lost region, as in the files."""
     demand: Mapping[str, Mapping[CellKey, Floats]]
     """Class -> (home region, pool) -> demand. Shape: hour."""
-    canary: int
     surge: float
+    normal: float
+    """Occupancy in normal times."""
+    failure: float
+    """Occupancy in failure."""
 
     @property
     def losses(self) -> Losses:
         """Losses that the fleet survives."""
         return self.intent.guardrails.losses
 
+    @cached_property
+    def lanes(self) -> Mapping[LaneKey, Lane]:
+        """All lanes in the fixed order."""
+        return {lane.key: lane for cell in self.cells.values() for lane in cell.lanes}
+
     def base(self, key: CellKey, loss: Loss) -> Floats:
         """Return demand at home in a cell, of the classes that survive the kind of loss. Shape: hour."""
-        classes = self.intent.tenants_file.classes
-        total = np.zeros(HOURS)
-        for residency, homes in self.demand.items():
-            if key in homes and (loss == "none" or loss in classes[residency].survive):
-                total = total + homes[key]
-        return total
+        return self._base[loss].get(key, _NOTHING)
 
-    def moved(self, key: CellKey, lost: str) -> dict[str, Floats]:
+    @cached_property
+    def _base(self) -> Mapping[Loss, Mapping[CellKey, Floats]]:
+        classes = self.intent.tenants_file.classes
+        losses: tuple[Loss, ...] = ("none", "replica", "zone", "region")
+        found: dict[Loss, dict[CellKey, Floats]] = {loss: {} for loss in losses}
+        for residency, homes in self.demand.items():
+            for loss in losses:
+                if loss == "none" or loss in classes[residency].survive:
+                    for key, hours in homes.items():
+                        found[loss][key] = found[loss].get(key, _NOTHING) + hours
+        return found
+
+    def moved(self, key: CellKey, lost: str) -> Mapping[str, Floats]:
         """Return class -> demand that may move into a cell when ``lost`` is lost; nothing where there is none."""
         region, pool = key
         found = {}
-        for move in self.moves:
+        for move in self._moves_of.get(lost, ()):
             hours = self.demand[move.residency].get((lost, pool))
-            if move.lost == lost and region in move.survivors and hours is not None and hours.any():
+            if region in move.survivors and hours is not None and hours.any():
                 found[move.residency] = hours
         return found
+
+    @cached_property
+    def _moves_of(self) -> Mapping[str, tuple[Move, ...]]:
+        return {lost: tuple(move for move in self.moves if move.lost == lost) for lost in self.lost_regions}
 
     @cached_property
     def lost_regions(self) -> tuple[str, ...]:
         """Regions whose loss moves something, in file order."""
         return tuple(region for region in self.intent.regions if any(move.lost == region for move in self.moves))
+
+    def is_survived(self, key: CellKey, loss: Loss) -> bool:
+        """Whether a cell must hold its own demand against a kind of loss."""
+        asked = {"replica": self.losses.replica, "zone": self.losses.zone, "region": self.losses.region}
+        return bool(asked.get(loss, True)) and (loss in ("none", "region") or self.cells[key].tier != COLD)
+
+
+_NOTHING: Floats = np.zeros(HOURS)
 
 
 def to_arrays(intent: Intent) -> Arrays:
@@ -124,8 +203,9 @@ def to_arrays(intent: Intent) -> Arrays:
         cells={(cell.region, cell.pool): cell for cell in _cells(intent, demand, moves)},
         moves=moves,
         demand=demand,
-        canary=intent.guardrails.canary_replicas,
         surge=intent.guardrails.prefill_surge.value,
+        normal=intent.guardrails.occupancy.normal,
+        failure=intent.guardrails.occupancy.failure,
     )
     if problems := _impossible(arrays):
         raise InfeasiblePlan(problems)
@@ -145,7 +225,7 @@ def _moves(intent: Intent, demand: Mapping[str, Mapping[CellKey, Floats]]) -> li
     ]
 
 
-def _cells(intent: Intent, demand: Mapping[str, Mapping[CellKey, Floats]], moves: tuple[Move, ...]) -> list[Cell]:
+def _cells(intent: Intent, demand: Mapping[str, Mapping[CellKey, Floats]], moves: tuple[Move, ...]) -> Iterator[Cell]:
     homes = {key for keys in demand.values() for key in keys}
     reached = {
         (survivor, pool)
@@ -154,36 +234,47 @@ def _cells(intent: Intent, demand: Mapping[str, Mapping[CellKey, Floats]], moves
         for pool in intent.models_of_class[move.residency]
     }
     order = list(intent.models)
-    return [
-        _cell(intent, region, pool, order.index(pool), is_home=(region, pool) in homes)
-        for region in intent.regions
-        for pool in used_models(intent)
-        if (region, pool) in homes | reached
-    ]
+    for region in intent.regions:
+        for pool in used_models(intent):
+            if (region, pool) in homes | reached:
+                model = intent.models[pool]
+                yield Cell(
+                    region=region,
+                    pool=pool,
+                    tier=model.tier,
+                    lanes=tuple(_lanes(intent, region, pool, order.index(pool))),
+                    is_home=(region, pool) in homes,
+                    canary=0 if model.tier == COLD else intent.guardrails.canary_replicas,
+                    hosted=intent.hosted(region, pool),
+                )
 
 
-def _cell(intent: Intent, region: str, pool: str, index: int, *, is_home: bool) -> Cell:
-    found = intent.accelerator_for(pool, region)
-    if found is None:
-        raise PlanError(
-            Problem(where=f"{intent.name}/regions.yaml, regions.{region}", what=f"no accelerator for '{pool}'")
+def _lanes(intent: Intent, region: str, pool: str, index: int) -> Iterator[Lane]:
+    """Yield the lanes of a cell; where extra replicas go first turns with the pool's place in the file."""
+    model, cloud = intent.models[pool], intent.regions[region].cloud
+    for accelerator, how in intent.accelerators_for(pool, region).items():
+        rows = usable_node_pools(intent, region, pool, accelerator)
+        if not rows:
+            continue
+        zones = tuple(dict.fromkeys(zone for row in rows.values() for zone in row.zones))
+        first = index % len(zones)
+        machines = [intent.facts.machine_types[cloud, row.machine_type] for row in rows.values()]
+        parts = 1 if how.partition == WHOLE else parts_of_card(how.partition)
+        devices = how.gpus_per_replica if how.partition == WHOLE else 1
+        yield Lane(
+            region=region,
+            pool=pool,
+            accelerator=accelerator,
+            short=intent.facts.accelerators[accelerator].short,
+            replica_gpus=how.gpus_per_replica,
+            replica_devices=devices,
+            partition=how.partition,
+            node_pools=tuple(rows),
+            zones=zones[first:] + zones[:first],
+            zone_pools={zone: tuple(name for name, row in rows.items() if zone in row.zones) for zone in zones},
+            node_replicas=max(int(machine.node_gpus) * parts // devices for machine in machines),
+            goodput=how.goodput.value * (1 - model.overhead),
         )
-    accelerator, how = found
-    [(node_pool, row)] = headroom_pools(intent, region, accelerator).items()
-    first = index % len(row.zones)
-    occupancy = intent.guardrails.occupancy
-    return Cell(
-        region=region,
-        pool=pool,
-        accelerator=accelerator,
-        short=intent.facts.accelerators[accelerator].short,
-        replica_gpus=how.gpus_per_replica,
-        node_pool=node_pool,
-        zones=row.zones[first:] + row.zones[:first],
-        normal_tok_s=how.goodput.value * occupancy.normal,
-        failure_tok_s=how.goodput.value * occupancy.failure,
-        is_home=is_home,
-    )
 
 
 def _impossible(arrays: Arrays) -> list[Problem]:
@@ -199,15 +290,28 @@ def _impossible(arrays: Arrays) -> list[Problem]:
         if not move.survivors
     ]
     for key, cell in arrays.cells.items():
-        if arrays.losses.zone and len(cell.zones) == 1 and arrays.base(key, "zone").any():
+        if not arrays.is_survived(key, "zone") or not arrays.base(key, "zone").any():
+            continue
+        where = f"{intent.name}/regions.yaml, regions.{cell.region}.node_pools.{cell.lanes[0].node_pools[0]}"
+        if len(cell.zones) == 1:
             zones = intent.regions[cell.region].zones
             problems.append(
                 Problem(
-                    where=f"{intent.name}/regions.yaml, regions.{cell.region}.node_pools.{cell.node_pool}.zones",
+                    where=f"{where}.zones",
                     what=f"'{cell.pool}' cannot survive the loss of its only zone",
                     got=cell.zones[0],
                     allowed=f"two or more zones ({', '.join(zones)} are declared)",
                     do="Add a zone that offers the machine type, or set losses.zone to 0 in guardrails.yaml",
+                )
+            )
+        elif all(lane.is_sliced for lane in cell.lanes) and arrays.surge > 1:
+            problems.append(
+                Problem(
+                    where=f"{where}.partition",
+                    what=f"'{cell.pool}' cannot survive a loss on time-slices alone: they are no headroom",
+                    got=cell.lanes[0].partition,
+                    allowed="whole cards or MIG instances beside them",
+                    do="Add an accelerator that is whole or has MIG, or let the model scale to zero",
                 )
             )
     return problems

@@ -1,26 +1,32 @@
 """Constraints of the plan, one function a family; a row's name begins with the family's.
 
-Symbols as in `outlast.planner.variables`; N replicas, k canaries, Z zones of a cell.
+Symbols as in `outlast.planner.variables`; N replicas, k canaries, Z zones of a lane; u goodput × occupancy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
 
-from outlast.planner.arrays import Arrays, CellKey
+from outlast.intent.partitions import parts_of_card
+from outlast.planner.arrays import Arrays, Cell, CellKey, Lane
 from outlast.planner.needs import TOLERANCE, counts_alone
 from outlast.planner.program import Program
 from outlast.planner.pruning import binding_hours
 from outlast.planner.variables import RowKey, Variables, holdings_of
 
+Parts = Mapping[CellKey, float]
+"""Cell of several lanes -> largest part of its capacity that a zone may hold; absent: an equal part."""
 
-def define_constraints(program: Program, arrays: Arrays, variables: Variables) -> None:
+
+def define_constraints(program: Program, arrays: Arrays, variables: Variables, parts: Parts) -> None:
     """Add every family."""
     define_spread_zones(program, arrays, variables)
+    define_split_zone(program, arrays, variables)
     define_survive_alone(program, arrays, variables)
+    define_survive_together(program, arrays, variables, parts)
     define_move_whole_class(program, arrays, variables)
     define_use_pools(program, arrays, variables)
     define_survive_region(program, arrays, variables)
@@ -30,34 +36,52 @@ def define_constraints(program: Program, arrays: Arrays, variables: Variables) -
 
 
 def define_spread_zones(program: Program, arrays: Arrays, variables: Variables) -> None:
-    """Spread a cell's replicas over its zones within one.
+    """Spread a lane's replicas over its zones within one.
 
-        replicas[r,p] = Z × whole[r,p] + sum over i of extra[r,p,i],   extra[r,p,i] >= extra[r,p,i+1]
+        replicas[r,p,g] = Z × whole[r,p,g] + sum over i of extra[r,p,g,i],   extra[r,p,g,i] >= extra[r,p,g,i+1]
 
     Names: ``spread_zones``, ``spread_zones_order``.
     """
-    for key, cell in arrays.cells.items():
-        extra = variables.extra[key]
-        terms = {variables.replicas[key]: 1.0, variables.whole[key]: -len(cell.zones)} | dict.fromkeys(extra, -1.0)
-        program.equal(f"spread_zones {_text(key)}", terms, 0)
+    for lane in _lanes(arrays, variables):
+        extra = variables.extra[lane.key]
+        terms = {variables.replicas[lane.key]: 1.0, variables.whole[lane.key]: -len(lane.zones)}
+        program.equal(f"spread_zones {_text(lane.key)}", terms | dict.fromkeys(extra, -1.0), 0)
         for i, (first, second) in enumerate(pairwise(extra)):
-            program.at_least(f"spread_zones_order {_text(key)} {i}", {first: 1.0, second: -1.0}, 0)
+            program.at_least(f"spread_zones_order {_text(lane.key)} {i}", {first: 1.0, second: -1.0}, 0)
+
+
+def define_split_zone(program: Program, arrays: Arrays, variables: Variables) -> None:
+    """Put a zone's replicas on the node pools that it has for the lane.
+
+        sum over n of split[r,p,g,n,z] = replicas of the lane in z
+
+    Name: ``split_zone``.
+    """
+    for lane in _lanes(arrays, variables):
+        for zone, node_pools in lane.zone_pools.items():
+            if len(node_pools) > 1:
+                held = dict.fromkeys(variables.in_zone(lane, zone), -1.0)
+                terms = {variables.split[lane.key, node_pool, zone]: 1.0 for node_pool in node_pools}
+                program.equal(f"split_zone {_text(lane.key)} {zone}", terms | held, 0)
 
 
 def define_survive_alone(program: Program, arrays: Arrays, variables: Variables) -> None:
-    """Hold what does not depend on shares: own demand, one replica, one zone, the tier's minimum.
+    """Hold what does not depend on shares, where a pool has one accelerator: own demand, replica, zone, minimum.
 
-        lowest × in_use[r,p]  <=  replicas[r,p]  <=  highest × in_use[r,p]
+        lowest × in_use[r,p]  <=  replicas[r,p,g]  <=  highest × in_use[r,p]
 
     with ``lowest`` the smallest count that holds them, by enumeration; a count g above it that does not is forbidden by
     a binary b: ``replicas <= g − 1 + (highest − g + 1) b`` and ``replicas >= (g + 1) b``.
 
     Names: ``survive_alone``, ``survive_alone_gap``.
     """
-    for key in arrays.cells:
-        good = counts_alone(arrays, key)
+    for key, cell in _cells(arrays, variables):
+        if len(cell.lanes) > 1:
+            continue
+        [lane] = cell.lanes
+        good = counts_alone(arrays, lane)
         lowest, highest = int(np.argmax(good)), len(good) - 1
-        replicas, in_use = variables.replicas[key], variables.in_use[key]
+        replicas, in_use = variables.replicas[lane.key], variables.in_use[key]
         program.at_least(f"survive_alone {_text(key)} low", {replicas: 1.0, in_use: -lowest}, 0)
         program.at_most(f"survive_alone {_text(key)} high", {replicas: 1.0, in_use: -highest}, 0)
         for gap in (count for count in range(lowest, highest) if not good[count]):
@@ -65,6 +89,54 @@ def define_survive_alone(program: Program, arrays: Arrays, variables: Variables)
             above = program.integer(name, 0, 1)
             program.at_most(f"{name} below", {replicas: 1.0, above: -(highest - gap + 1)}, gap - 1)
             program.at_least(f"{name} above", {replicas: 1.0, above: -(gap + 1)}, 0)
+
+
+def define_survive_together(program: Program, arrays: Arrays, variables: Variables, parts: Parts) -> None:
+    """Hold the same where a pool has several accelerators, which carry it together.
+
+        none      sum over g of (replicas − k on) u_normal  >=  base
+        replica   sum over g of (replicas − k on) u_normal − m u_normal[g'] on[g']  >=  base,  for each g'; m on a node
+        zone      sum over g of (replicas − those in z − k on) u_failure  >=  base (1 + (surge − 1) part),  for each z
+        minimum   sum over g of (replicas − k on)  >=  minimum × in_use
+        on        (k + 1) on[r,p,g]  <=  replicas[r,p,g]  <=  highest × on[r,p,g]
+
+    ``part`` of the capacity in the fullest zone is first taken to be 1 / Z, then as large as an answer makes it.
+    Names: ``survive_together`` with ``none``, ``replica``, ``zone``, ``minimum``, ``on``.
+    """
+    for key, cell in _cells(arrays, variables):
+        if len(cell.lanes) == 1:
+            continue
+        in_use, scale = variables.in_use[key], 1 / max(lane.goodput for lane in cell.lanes)
+        usable = {lane: _usable(variables, cell, lane) for lane in cell.lanes}
+        have = _sum((terms, lane.goodput * scale) for lane, terms in usable.items())
+        name = f"survive_together {_text(key)}"
+
+        def at_least(
+            row: str, terms: Mapping[int, float], need: float, *, name: str = name, in_use: int = in_use
+        ) -> None:
+            program.at_least(f"{name} {row}", _sum([(terms, 1.0), ({in_use: -need * (1 - TOLERANCE)}, 1.0)]), 0)
+
+        at_least("none", have, float(arrays.base(key, "none").max()) / arrays.normal * scale)
+        at_least("minimum", _sum((terms, 1.0) for terms in usable.values()), cell.minimum)
+        for lane in cell.lanes:
+            replicas, on = variables.replicas[lane.key], variables.on[lane.key]
+            top = program.columns[replicas].upper
+            program.at_least(f"{name} on {lane.short} low", {replicas: 1.0, on: -(cell.canary + 1.0)}, 0)
+            program.at_most(f"{name} on {lane.short} high", {replicas: 1.0, on: -top}, 0)
+            if arrays.is_survived(key, "replica"):
+                gone = lane.goodput * scale * (lane.node_replicas if cell.loses_nodes else 1)
+                need = float(arrays.base(key, "replica").max()) / arrays.normal * scale
+                at_least(f"replica {lane.short}", _sum([(have, 1.0), ({on: -gone}, 1.0)]), need)
+        base = float(arrays.base(key, "zone").max())
+        if arrays.is_survived(key, "zone") and base:
+            part = parts.get(key, 1 / len(cell.zones))
+            need = base * (1 + (arrays.surge - 1) * part) / arrays.failure * scale
+            for zone in cell.zones:
+                lost = {lane: dict.fromkeys(variables.in_zone(lane, zone), -1.0) for lane in cell.lanes}
+                left = {lane: _sum([(terms, 1.0), (lost[lane], 1.0)]) for lane, terms in usable.items()}
+                stays = base * (1 - part) / arrays.failure * scale
+                terms = _carried(program, f"{name} kept {zone}", left, scale, stays)
+                at_least(f"zone {zone}", terms, need)
 
 
 def define_move_whole_class(program: Program, arrays: Arrays, variables: Variables) -> None:
@@ -75,8 +147,10 @@ def define_move_whole_class(program: Program, arrays: Arrays, variables: Variabl
     Name: ``move_whole_class``.
     """
     for move in arrays.moves:
-        terms = {variables.share[move.residency, move.lost, survivor]: 1.0 for survivor in move.survivors}
-        program.equal(f"move_whole_class {move.residency} {move.lost}", terms, 100)
+        columns = [variables.share.get((move.residency, move.lost, survivor)) for survivor in move.survivors]
+        terms = {column: 1.0 for column in columns if column is not None}
+        if len(terms) == len(columns):
+            program.equal(f"move_whole_class {move.residency} {move.lost}", terms, 100)
 
 
 def define_use_pools(program: Program, arrays: Arrays, variables: Variables) -> None:
@@ -84,10 +158,14 @@ def define_use_pools(program: Program, arrays: Arrays, variables: Variables) -> 
 
         share[c,l,r] <= 100 × in_use[r,p]  for every model p of class c
         in_use[r,p]  <= sum over c, l of share[c,l,r]  where no demand is at home
+        on[r,p,g]    <= in_use[r,p]
 
-    Names: ``use_pools``, ``use_pools_only``.
+    Names: ``use_pools``, ``use_pools_only``, ``use_pools_on``.
     """
-    for key, cell in arrays.cells.items():
+    for key, cell in _cells(arrays, variables):
+        for lane in cell.lanes if len(cell.lanes) > 1 else ():
+            terms = {variables.on[lane.key]: 1.0, variables.in_use[key]: -1.0}
+            program.at_most(f"use_pools_on {_text(lane.key)}", terms, 0)
         if cell.is_home:
             continue
         arriving = {
@@ -104,45 +182,61 @@ def define_use_pools(program: Program, arrays: Arrays, variables: Variables) -> 
 def define_survive_region(program: Program, arrays: Arrays, variables: Variables) -> None:
     """Hold own demand and what moves in when another region is lost.
 
-        u_f (replicas[r,p] − k in_use[r,p])  >=  base[r,p,h] + surge × sum over c of demand[c,l,p,h] share[c,l,r] / 100
+        sum over g of u_failure (replicas − k on)
+            >=  base[r,p,h] + surge × (sum over c of demand[c,l,p,h] share[c,l,r] / 100 − hosted)
+        hosted <= quota of the hosted route,   hosted <= what moves in of its classes
 
     for every lost region l and each of its hours that can bind; base and demand of the classes that survive a region.
-    Rows are divided by u_f; the right side is lowered by the relative tolerance of all comparisons.
-    Name: ``survive_region``.
+    Time-sliced lanes carry at most the base. Rows are divided by the largest u_failure; the right side is lowered by
+    the relative tolerance of all comparisons. Names: ``survive_region``, ``survive_region_hosted``,
+    ``survive_region_kept``.
     """
-    for key, cell in arrays.cells.items():
+    for key, cell in _cells(arrays, variables):
         base = arrays.base(key, "region")
+        unit = 1 / (arrays.failure * max(lane.goodput for lane in cell.lanes))
+        scale = unit * arrays.failure
+        usable = {lane: _usable(variables, cell, lane) for lane in cell.lanes}
         for lost in arrays.lost_regions:
             moved = arrays.moved(key, lost) if lost != cell.region else {}
-            if not moved:
-                continue
-            unit = (1 - TOLERANCE) / cell.failure_tok_s
-            for hour in binding_hours(base, list(moved.values())):
-                terms = {variables.replicas[key]: 1.0, variables.in_use[key]: -float(arrays.canary)}
-                for residency, hours in moved.items():
-                    terms[variables.share[residency, lost, cell.region]] = -arrays.surge * hours[hour] / 100 * unit
-                program.at_least(f"survive_region {_text(key)} {lost} {hour}", terms, base[hour] * unit)
+            for hour in binding_hours(base, list(moved.values())) if moved else ():
+                name = f"{_text(key)} {lost} {hour}"
+                terms = _carried(program, f"survive_region_kept {name}", usable, scale, base[hour] * unit)
+                sent = {
+                    variables.share[residency, lost, cell.region]: hours[hour] / 100 * unit
+                    for residency, hours in moved.items()
+                }
+                need = {column: -arrays.surge * (1 - TOLERANCE) * value for column, value in sent.items()}
+                terms = _sum([(terms, 1.0), (need, 1.0)])
+                if cell.hosted is not None:
+                    route = [residency in cell.hosted.classes for residency in moved]
+                    allowed = {column: -value for column, value in sent.items()}
+                    allowed = {
+                        column: value for (column, value), may in zip(allowed.items(), route, strict=True) if may
+                    }
+                    hosted = program.real(f"hosted {name}", 0, cell.hosted.tok_s * unit)
+                    program.at_most(f"survive_region_hosted {name}", {hosted: 1.0} | allowed, 0)
+                    terms[hosted] = arrays.surge
+                program.at_least(f"survive_region {name}", terms, base[hour] * unit * (1 - TOLERANCE))
 
 
 def define_fit_nodes(program: Program, arrays: Arrays, variables: Variables) -> None:
     """Keep enough nodes in each zone, whole replicas on whole nodes.
 
-        node_gpus × nodes[r,n,z]  >=  sum over pools of replica_gpus × replicas in z
-        m × nodes[r,n,z]          >=  sum over pools with replica_gpus > node_gpus / (m + 1) of replicas in z
+        devices × nodes[r,n,z]  >=  sum over lanes of replica devices × replicas on n in z
+        m × nodes[r,n,z]        >=  sum over lanes with replica devices > devices / (m + 1) of replicas on n in z
 
-    the second for each m = floor(node_gpus / replica_gpus) of a pool there: a node holds at most m of such replicas.
+    the second for each m = floor(devices / replica devices) of a lane there: a node holds at most m of such replicas.
     Exact when sizes divide each other and the node. Names: ``fit_nodes``, ``fit_nodes_whole``.
     """
     for row, column in variables.nodes.items():
-        cells = _cells_on(arrays, row)
-        gpus = node_gpus(arrays, row[0], row[1])
-        sizes = {key: arrays.cells[key].replica_gpus for key in cells}
-        held = {key: variables.in_zone(arrays, key, row[2]) for key in cells}
-        terms = {part: -one * sizes[key] for key in cells for part, one in held[key].items()}
-        program.at_least(f"fit_nodes {_text(row)}", terms | {column: float(gpus)}, 0)
-        for most in sorted({gpus // size for size in sizes.values()}):
-            large = [key for key in cells if sizes[key] * (most + 1) > gpus]
-            terms = {part: -one for key in large for part, one in held[key].items()}
+        lanes = _lanes_on(arrays, variables, row)
+        devices = node_devices(arrays, row[0], row[1])
+        held = {lane: variables.on_row(lane, row[1], row[2]) for lane in lanes}
+        terms = {part: -one * lane.replica_devices for lane in lanes for part, one in held[lane].items()}
+        program.at_least(f"fit_nodes {_text(row)}", terms | {column: float(devices)}, 0)
+        for most in sorted({devices // lane.replica_devices for lane in lanes}):
+            large = [lane for lane in lanes if lane.replica_devices * (most + 1) > devices]
+            terms = {part: -one for lane in large for part, one in held[lane].items()}
             program.at_least(f"fit_nodes_whole {_text(row)} {most}", terms | {column: float(most)}, 0)
 
 
@@ -188,15 +282,56 @@ def define_hold_reservation(program: Program, arrays: Arrays, variables: Variabl
                 program.at_most(f"hold_reservation {region} {name}", terms, reservation.nodes)
 
 
-def node_gpus(arrays: Arrays, region: str, node_pool: str) -> int:
-    """Return the GPUs of a node."""
+def node_devices(arrays: Arrays, region: str, node_pool: str) -> int:
+    """Return the devices of a node that Kubernetes counts: GPUs, or parts of them."""
     row = arrays.intent.regions[region]
-    return int(arrays.intent.facts.machine_types[row.cloud, row.node_pools[node_pool].machine_type].node_gpus)
+    pool = row.node_pools[node_pool]
+    machine = arrays.intent.facts.machine_types[row.cloud, pool.machine_type]
+    return int(machine.node_gpus) * parts_of_card(pool.partition)
 
 
-def _cells_on(arrays: Arrays, row: RowKey) -> list[CellKey]:
-    region, node_pool, _ = row
-    return [key for key, cell in arrays.cells.items() if (cell.region, cell.node_pool) == (region, node_pool)]
+def _usable(variables: Variables, cell: Cell, lane: Lane) -> dict[int, float]:
+    """Return the terms of a lane's replicas less its canaries."""
+    return _sum([({variables.replicas[lane.key]: 1.0}, 1.0), ({variables.on[lane.key]: -float(cell.canary)}, 1.0)])
+
+
+def _carried(
+    program: Program, name: str, usable: Mapping[Lane, Mapping[int, float]], scale: float, stays: float
+) -> dict[int, float]:
+    """Return the terms of what lanes carry after a loss; time-sliced ones at most the demand that ``stays``."""
+    terms = _sum((part, lane.goodput * scale) for lane, part in usable.items() if not lane.is_sliced)
+    sliced = _sum((part, -lane.goodput * scale) for lane, part in usable.items() if lane.is_sliced)
+    if sliced:
+        kept = program.real(name, 0, max(0.0, float(stays)))
+        program.at_most(name, {kept: 1.0} | sliced, 0)
+        terms[kept] = 1.0
+    return terms
+
+
+def _sum(parts: Iterable[tuple[Mapping[int, float], float]]) -> dict[int, float]:
+    """Return the sum of terms, each times its factor."""
+    total: dict[int, float] = {}
+    for terms, factor in parts:
+        for column, value in terms.items():
+            total[column] = total.get(column, 0.0) + value * factor
+    return total
+
+
+def _cells(arrays: Arrays, variables: Variables) -> Iterator[tuple[CellKey, Cell]]:
+    return ((key, cell) for key, cell in arrays.cells.items() if key in variables.in_use)
+
+
+def _lanes(arrays: Arrays, variables: Variables) -> Iterator[Lane]:
+    return (lane for key, lane in arrays.lanes.items() if key in variables.replicas)
+
+
+def _lanes_on(arrays: Arrays, variables: Variables, row: RowKey) -> list[Lane]:
+    region, node_pool, zone = row
+    return [
+        lane
+        for lane in _lanes(arrays, variables)
+        if lane.region == region and node_pool in lane.zone_pools.get(zone, ())
+    ]
 
 
 def _text(key: Iterable[str]) -> str:

@@ -110,9 +110,9 @@ def _unmeasured(intent: Intent, lock: Lock) -> Iterator[str]:
 
 def _next_step(planned: Planned) -> str:
     lock, target = planned.lock, planned.target
-    if lock.step == "settle":
-        return ""
     settle = f"outlast plan {lock.fleet} --settle"
+    if lock.step == "settle":
+        return "" if lock.regions == target.regions else f"next: '{settle}' lowers what hours do not need"
     if lock.regions == target.regions:
         return f"next: deploy this raise, regions before routing; '{settle}' then lowers nothing"
     money = f"{target.solver.usd_h:,.2f} USD/h"

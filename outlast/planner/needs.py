@@ -1,11 +1,15 @@
-"""Survival arithmetic of one pool in one region, in the open: used for own floors, to check an answer, to name cases.
+"""Survival arithmetic of one cell, in the open: used for own floors, to check an answer, to name cases.
 
-With n usable replicas (canaries excluded) of N planned, q of them in the lost zone:
+With n usable replicas (canaries excluded) of N planned, q of them in the lost zone, m on one node, summed over lanes
+with u = goodput × occupancy:
 
-    none      n u_normal              ≥  base
-    replica   (n − 1) u_normal        ≥  base
-    zone      (N − q − k) u_failure   ≥  base (1 + (surge − 1) q / N)
-    region    n u_failure             ≥  base + surge × sum over classes of demand × share / 100
+    none      sum n u_normal                  ≥  base
+    replica   sum n u_normal − largest u      ≥  base            packed: − largest m u, a node
+    zone      sum (n − q) u_failure           ≥  base (1 + (surge − 1) × part of the capacity that is lost)
+    region    sum n u_failure                 ≥  base + surge × (sum over classes of demand × share / 100 − hosted)
+
+In the last two, time-sliced lanes carry at most the demand that stays. ``hosted`` is what a hosted route takes of the
+moved demand of its classes.
 """
 
 from __future__ import annotations
@@ -18,12 +22,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from outlast.planner.arrays import MINIMUM, Arrays, CellKey, Floats
+from outlast.planner.arrays import Arrays, Cell, CellKey, Floats, Lane, LaneKey
 
 TOLERANCE = 1e-9
 """Relative slack in comparisons, for the rounding of floating-point sums only."""
 Shares: TypeAlias = Mapping[str, Mapping[str, Mapping[str, int]]]
 """Class -> lost region -> survivor -> per cent."""
+Placed: TypeAlias = Mapping[LaneKey, Mapping[str, int]]
+"""Lane -> zone -> replicas."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class Case:
     """The hour of a loss in which a cell has the least slack."""
 
     lost: str
-    """``none``, ``replica``, ``zone``, or the region lost."""
+    """``none``, ``replica``, ``node``, ``zone``, or the region lost."""
     hour: int
     need_tok_s: float
     have_tok_s: float
@@ -47,39 +53,55 @@ class Case:
         return self.slack >= -TOLERANCE
 
 
-def cases_of(arrays: Arrays, key: CellKey, zones: Mapping[str, int], shares: Shares) -> Iterator[Case]:
+def placed_of(cell: Cell, replicas: Mapping[LaneKey, int]) -> dict[LaneKey, dict[str, int]]:
+    """Return where the replicas of a cell's lanes lie."""
+    return {lane.key: lane.places(replicas[lane.key]) for lane in cell.lanes if replicas.get(lane.key)}
+
+
+def cases_of(arrays: Arrays, key: CellKey, placed: Placed, shares: Shares) -> Iterator[Case]:
     """Yield the worst hour of every loss, in the fixed order: none, replica, zones, regions in file order.
 
     Args:
         arrays: the fleet's needs.
         key: the cell.
-        zones: zone -> replicas there.
+        placed: replicas of its lanes by zone.
         shares: where lost regions go.
     """
-    cell, planned = arrays.cells[key], sum(zones.values())
-    usable = planned - arrays.canary
-    yield _worst("none", arrays.base(key, "none"), usable * cell.normal_tok_s)
-    if arrays.losses.replica:
-        yield _worst("replica", arrays.base(key, "replica"), (usable - 1) * cell.normal_tok_s)
+    cell = arrays.cells[key]
+    lanes = {lane: placed[lane.key] for lane in cell.lanes if lane.key in placed}
+    usable = {lane: max(0, sum(zones.values()) - cell.canary) for lane, zones in lanes.items()}
+    normal = sum(count * lane.goodput for lane, count in usable.items()) * arrays.normal
+    yield _worst("none", arrays.base(key, "none"), normal)
+    if arrays.is_survived(key, "replica"):
+        lost = [lane.goodput * (_on_a_node(lane, zones) if cell.loses_nodes else 1) for lane, zones in lanes.items()]
+        have = normal - max(lost, default=0.0) * arrays.normal
+        yield _worst("node" if cell.loses_nodes else "replica", arrays.base(key, "replica"), have)
     base = arrays.base(key, "zone")
-    if arrays.losses.zone and base.any():
-        for gone in zones.values():
-            need = base * (1 + (arrays.surge - 1) * gone / planned)
-            yield _worst("zone", need, (usable - gone) * cell.failure_tok_s)
-    for lost in arrays.lost_regions:
-        moved = arrays.moved(key, lost)
-        parts = {residency: shares.get(residency, {}).get(lost, {}).get(cell.region, 0) for residency in moved}
-        if lost != cell.region and any(parts.values()):
-            need = arrays.base(key, "region") + arrays.surge * sum(
-                (moved[residency] * (part / 100) for residency, part in parts.items()), start=np.zeros(1)
-            )
-            yield _worst(lost, need, usable * cell.failure_tok_s)
+    if arrays.is_survived(key, "zone") and base.any():
+        for zone in cell.zones:
+            part = lost_part(lanes, zone)
+            left = {lane: max(0, usable[lane] - zones.get(zone, 0)) for lane, zones in lanes.items()}
+            have_hours = capacity_after(arrays, left, base * (1 - part))
+            yield _worst("zone", base * (1 + (arrays.surge - 1) * part), have_hours)
+    base = arrays.base(key, "region")
+    have_hours = capacity_after(arrays, usable, base)
+    for gone in arrays.lost_regions:
+        need = moved_in(arrays, key, gone, shares) if gone != cell.region else None
+        if need is not None:
+            yield _worst(gone, base + arrays.surge * need, have_hours)
 
 
-def binding_case(arrays: Arrays, key: CellKey, zones: Mapping[str, int], shares: Shares) -> Case:
+def lost_part(lanes: Mapping[Lane, Mapping[str, int]], zone: str) -> float:
+    """Return the part of a cell's capacity that lies in a zone."""
+    whole = sum(sum(zones.values()) * lane.goodput for lane, zones in lanes.items())
+    gone = sum(zones.get(zone, 0) * lane.goodput for lane, zones in lanes.items())
+    return gone / whole if whole else 1.0
+
+
+def binding_case(arrays: Arrays, key: CellKey, placed: Placed, shares: Shares) -> Case:
     """Return the case with the least slack in parts of its need; the first in the fixed order among equals."""
     tightest: Case | None = None
-    for case in cases_of(arrays, key, zones, shares):
+    for case in cases_of(arrays, key, placed, shares):
         if tightest is None or case.slack < tightest.slack - TOLERANCE:
             tightest = case
     if tightest is None:
@@ -87,66 +109,102 @@ def binding_case(arrays: Arrays, key: CellKey, zones: Mapping[str, int], shares:
     return tightest
 
 
-def _worst(lost: str, need: Floats, have: float) -> Case:
-    hour = int(np.argmax(need >= need.max() * (1 - TOLERANCE)))
-    return Case(lost, hour, float(need[hour]), have)
+def broken_cases(arrays: Arrays, replicas: Mapping[LaneKey, int], shares: Shares) -> list[tuple[CellKey, Case]]:
+    """Return the cases that an answer does not hold, by plain arithmetic over all hours, none of them pruned."""
+    return [
+        (key, case)
+        for key, cell in arrays.cells.items()
+        for case in cases_of(arrays, key, placed_of(cell, replicas), shares)
+        if not case.holds
+    ]
 
 
-def most_replicas(arrays: Arrays, key: CellKey) -> int:
-    """Return a count that holds every case even if the cell takes all that may move into it.
+def capacity_after(arrays: Arrays, usable: Mapping[Lane, int], stays: Floats) -> Floats:
+    """Return what is carried after a loss at each hour; time-sliced lanes carry at most the demand that ``stays``."""
+    whole = sum(count * lane.goodput for lane, count in usable.items() if not lane.is_sliced)
+    sliced = sum(count * lane.goodput for lane, count in usable.items() if lane.is_sliced)
+    return np.asarray(arrays.failure * whole + np.minimum(arrays.failure * sliced, stays))
+
+
+def moved_in(arrays: Arrays, key: CellKey, lost: str, shares: Shares) -> Floats | None:
+    """Return the demand that moves into a cell by the hour, less what a hosted route takes; None if none is sent."""
+    cell, moved = arrays.cells[key], arrays.moved(key, lost)
+    parts = {residency: shares.get(residency, {}).get(lost, {}).get(cell.region, 0) for residency in moved}
+    if not any(parts.values()):
+        return None
+    sent = {residency: moved[residency] * (part / 100) for residency, part in parts.items()}
+    total: Floats = np.sum(list(sent.values()), axis=0)
+    if cell.hosted is None:
+        return total
+    allowed = [hours for residency, hours in sent.items() if residency in cell.hosted.classes]
+    taken: Floats = np.minimum(cell.hosted.tok_s, np.sum(allowed, axis=0) if allowed else 0.0)
+    return np.asarray(total - taken)
+
+
+def _on_a_node(lane: Lane, zones: Mapping[str, int]) -> int:
+    return min(lane.node_replicas, max(zones.values(), default=0))
+
+
+def _worst(lost: str, need: Floats, have: Floats | float) -> Case:
+    have_hours = np.broadcast_to(np.asarray(have, dtype=np.float64), need.shape)
+    slack = (have_hours - need) / np.maximum(1.0, need)
+    hour = int(np.argmax(slack <= slack.min() + TOLERANCE))
+    return Case(lost, hour, float(need[hour]), float(have_hours[hour]))
+
+
+def most_replicas(arrays: Arrays, lane: Lane) -> int:
+    """Return a count that holds every case even if the lane alone takes all that may move into its cell.
 
     Solving each line of the module's table for N, with q ≤ N / Z + 1, and one turn of the zones to spare.
     """
-    cell, zones = arrays.cells[key], len(arrays.cells[key].zones)
+    key, zones = (lane.region, lane.pool), len(lane.zones)
+    cell = arrays.cells[key]
+    normal, failure = lane.goodput * arrays.normal, lane.goodput * arrays.failure
     lost = [
-        float((arrays.base(key, "region") + arrays.surge * sum(moved.values(), start=np.zeros(1))).max())
+        float((arrays.base(key, "region") + arrays.surge * np.sum(list(moved.values()), axis=0)).max())
         for region in arrays.lost_regions
         if region != cell.region and (moved := arrays.moved(key, region))
     ]
+    at_once = lane.node_replicas if cell.loses_nodes else 1
     counts = [
-        MINIMUM,
-        arrays.base(key, "none").max() / cell.normal_tok_s + 1,
-        max(lost, default=0.0) / cell.failure_tok_s,
+        cell.minimum,
+        arrays.base(key, "none").max() / normal + at_once,
+        max(lost, default=0.0) / failure,
     ]
-    most: int = math.ceil(max(counts)) + arrays.canary
-    if zones > 1:
-        alone = arrays.base(key, "zone").max() * arrays.surge / cell.failure_tok_s
-        most = max(most, math.ceil((alone + 1 + arrays.canary) * zones / (zones - 1)))
+    most: int = math.ceil(max(counts)) + cell.canary
+    if zones > 1 and cell.minimum:
+        alone = arrays.base(key, "zone").max() * arrays.surge / failure
+        most = max(most, math.ceil((alone + 1 + cell.canary) * zones / (zones - 1)))
     return most + zones
 
 
-def counts_alone(arrays: Arrays, key: CellKey) -> NDArray[np.bool_]:
-    """Return for each count whether it holds the losses that do not depend on shares.
+def counts_alone(arrays: Arrays, lane: Lane) -> NDArray[np.bool_]:
+    """Return for each count of a cell's only lane whether it holds the losses that do not depend on shares.
 
     Not every count above the smallest good one is good: with one replica more, the fullest zone may hold a larger part.
 
     Shape: replicas, 0 to `most_replicas`.
     """
+    key = (lane.region, lane.pool)
     cell = arrays.cells[key]
-    planned = np.arange(most_replicas(arrays, key) + 1)
-    usable = planned - arrays.canary
-    good = usable >= MINIMUM
-    good &= _enough(usable * cell.normal_tok_s, arrays.base(key, "none").max())
-    if arrays.losses.replica:
-        good &= _enough((usable - 1) * cell.normal_tok_s, arrays.base(key, "replica").max())
+    normal, failure = lane.goodput * arrays.normal, lane.goodput * arrays.failure
+    planned = np.arange(most_replicas(arrays, lane) + 1)
+    usable = planned - cell.canary
+    fullest = -(-planned // len(lane.zones))
+    good = usable >= cell.minimum
+    good &= _enough(usable * normal, arrays.base(key, "none").max())
+    if arrays.is_survived(key, "replica"):
+        at_once = np.minimum(lane.node_replicas, fullest) if cell.loses_nodes else 1
+        good &= _enough((usable - at_once) * normal, arrays.base(key, "replica").max())
     base = float(arrays.base(key, "zone").max())
-    if arrays.losses.zone and base:
-        gone = -(-planned // len(cell.zones))
-        need = base * (1 + (arrays.surge - 1) * gone / np.maximum(planned, 1))
-        good &= _enough((usable - gone) * cell.failure_tok_s, need)
+    if arrays.is_survived(key, "zone") and base:
+        part = fullest / np.maximum(planned, 1)
+        have = (usable - fullest) * failure
+        if lane.is_sliced:
+            have = np.minimum(have, base * (1 - part))
+        good &= _enough(have, base * (1 + (arrays.surge - 1) * part))
     return good
 
 
 def _enough(have: NDArray[np.floating], need: NDArray[np.floating] | float) -> NDArray[np.bool_]:
     return np.asarray(have >= need - TOLERANCE * np.maximum(1.0, need))
-
-
-def broken_cases(arrays: Arrays, replicas: Mapping[CellKey, int], shares: Shares) -> list[tuple[CellKey, Case]]:
-    """Return the cases that an answer does not hold, by plain arithmetic over all hours, none of them pruned."""
-    return [
-        (key, case)
-        for key, count in replicas.items()
-        if count
-        for case in cases_of(arrays, key, arrays.cells[key].places(count), shares)
-        if not case.holds
-    ]

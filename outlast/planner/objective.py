@@ -1,11 +1,13 @@
 """What makes one plan better than another, stage by stage, so that the answer is unique.
 
+Shares first, for all regions together; with shares given, every region on its own:
+
 1. ``replicas`` (only with that objective): fewest replicas.
 2. ``money``: USD per hour of nodes.
-3. ``change``: least change of replicas against the lock in force. A raise still holds what is about to leave, so
-   against a raise only growth counts.
-4. ``shift``: least change of shares against the lock in force.
-5. A fixed order: replicas, then shares, each as small as can be, in the order of the files.
+3. ``shift``: least change of shares, ``change``: least change of replicas against the lock in force. A raise still
+   holds what is about to leave, so against a raise only growth of replicas counts.
+4. A fixed order: shares, or replicas and node pools, each as small as can be, in the order of the files, the
+   accelerators that a model prefers last.
 """
 
 from __future__ import annotations
@@ -14,15 +16,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from outlast.lock import Lock
-from outlast.planner.arrays import Arrays, CellKey
+from outlast.planner.arrays import Arrays, LaneKey
 from outlast.planner.money import node_usd_h
+from outlast.planner.needs import Shares
 from outlast.planner.program import INFINITY, Program, Terms
-from outlast.planner.variables import ShareKey, Variables
+from outlast.planner.variables import RowKey, Variables
 
 WHOLE = 0.5
 """Slack when a sum of whole numbers is held at its optimum."""
 CENTS = 1e-6
 """USD per hour below which two plans cost the same."""
+_LEAST_DUTY = 1e-3
+"""Part of the time that a node which scales to zero is priced for at the least, so that fewer are better."""
 
 
 @dataclass(frozen=True)
@@ -35,50 +40,67 @@ class Stage:
     """How far later stages may rise above the optimum; smaller than any true difference."""
 
 
-def define_stages(program: Program, arrays: Arrays, variables: Variables, in_force: Lock | None) -> list[Stage]:
-    """Return the stages in order, adding columns that measure change."""
+def cost_stages(arrays: Arrays, variables: Variables) -> list[Stage]:
+    """Return the stages that make a plan good."""
     stages = []
     if arrays.intent.fleet.objective == "replicas":
         stages.append(Stage("replicas", dict.fromkeys(variables.replicas.values(), 1.0), WHOLE))
-    stages.append(Stage("money", dict(_money(arrays, variables)), CENTS))
-    if in_force is not None:
-        held = {key: replicas_in_force(in_force, arrays, key) for key in variables.replicas}
-        costs: dict[int, float] = {}
-        for key, column in variables.replicas.items():
-            costs |= _change(program, f"change {key[0]} {key[1]}", column, held[key], down=in_force.step == "settle")
-        stages.append(Stage("change", costs, WHOLE))
-        shift: dict[int, float] = {}
-        for share, column in variables.share.items():
-            shift |= _change(program, f"shift {' '.join(share)}", column, share_in_force(in_force, share), down=True)
-        stages.append(Stage("shift", shift, WHOLE))
-    return stages
+    return [*stages, Stage("money", dict(_money(arrays, variables)), CENTS)]
 
 
-def fixed_order(variables: Variables) -> list[int]:
-    """Return the columns whose order decides between plans that are equal in every stage."""
-    return [*variables.replicas.values(), *variables.share.values()]
+def shift_stage(program: Program, variables: Variables, shares: Shares) -> Stage:
+    """Return the stage of least change of shares, adding columns that measure it."""
+    costs: dict[int, float] = {}
+    for (residency, lost, survivor), column in variables.share.items():
+        held = shares.get(residency, {}).get(lost, {}).get(survivor, 0)
+        costs |= _change(program, f"shift {residency} {lost} {survivor}", column, held, down=True)
+    return Stage("shift", costs, WHOLE)
 
 
-def replicas_in_force(lock: Lock, arrays: Arrays, key: CellKey) -> int:
-    """Return the replicas that a lock holds for a cell, without those that are leaving."""
-    cell = arrays.cells[key]
-    block = lock.regions.get(cell.region)
-    pool = block.pools.get(f"{cell.pool}-{cell.short}") if block else None
+def change_stage(program: Program, arrays: Arrays, variables: Variables, in_force: Lock) -> Stage:
+    """Return the stage of least change of replicas, adding columns that measure it."""
+    costs: dict[int, float] = {}
+    for key, column in variables.replicas.items():
+        held = replicas_in_force(in_force, arrays, key)
+        costs |= _change(program, f"change {' '.join(key)}", column, held, down=in_force.step == "settle")
+    return Stage("change", costs, WHOLE)
+
+
+def fixed_order(arrays: Arrays, variables: Variables) -> list[int]:
+    """Return the columns of counts whose order decides between plans that are equal in every stage."""
+    lanes = [lane.key for key, cell in arrays.cells.items() if key in variables.in_use for lane in reversed(cell.lanes)]
+    return [*(variables.replicas[key] for key in lanes), *variables.split.values()]
+
+
+def replicas_in_force(lock: Lock, arrays: Arrays, key: LaneKey) -> int:
+    """Return the replicas that a lock holds for a lane, without those that are leaving."""
+    lane = arrays.lanes[key]
+    block = lock.regions.get(lane.region)
+    pool = block.pools.get(f"{lane.pool}-{lane.short}") if block else None
     if block is None or pool is None:
         return 0
     return sum(replicas for row, replicas in pool.places.items() if block.node_pools[row].state != "leaving")
 
 
-def share_in_force(lock: Lock, key: ShareKey) -> int:
-    """Return a share of a lock; 0 where it has none."""
-    residency, lost, survivor = key
-    return lock.shares.get(residency, {}).get(lost, {}).get(survivor, 0)
+def duty(arrays: Arrays, row: RowKey) -> float:
+    """Return the part of the week that the nodes of a row run: all of it, unless they come and go with demand."""
+    region, node_pool, _ = row
+    if arrays.intent.regions[region].node_pools[node_pool].scaling == "fixed":
+        return 1.0
+    busy = [
+        float(hours.mean() / hours.max())
+        for lane in arrays.lanes.values()
+        if lane.region == region and node_pool in lane.node_pools
+        if (hours := arrays.base((region, lane.pool), "none")).any()
+    ]
+    return max([_LEAST_DUTY, *busy])
 
 
 def _money(arrays: Arrays, variables: Variables) -> Iterator[tuple[int, float]]:
-    for (region, node_pool, _), column in variables.nodes.items():
+    for row, column in variables.nodes.items():
+        region, node_pool, _ = row
         pool = arrays.intent.regions[region].node_pools[node_pool]
-        yield column, node_usd_h(arrays.intent, region, pool.machine_type, pool.capacity)
+        yield column, node_usd_h(arrays.intent, region, pool.machine_type, pool.capacity) * duty(arrays, row)
 
 
 def _change(program: Program, name: str, column: int, held: int, *, down: bool) -> dict[int, float]:

@@ -28,7 +28,7 @@ from outlast.lock import (
     lock_digest,
 )
 from outlast.planner.arrays import Arrays, to_arrays
-from outlast.planner.blocks import block_of, counted, finished, staged
+from outlast.planner.blocks import block_of, finished, higher_pool, staged
 from outlast.planner.money import block_usd_h
 from outlast.planner.shortage import check_held
 from outlast.planner.solve import Limits, solver_version
@@ -78,7 +78,7 @@ def plan(intent: Intent, in_force: Lock | None, limits: Limits = UNLIMITED) -> P
 
 
 def settle(intent: Intent, in_force: Lock, applied: AppliedFile | None, limits: Limits = UNLIMITED) -> Planned:
-    """Return the lock that follows a raise: the optimum, everything else gone.
+    """Return the lock that follows a raise: the optimum, everything else gone. A settled lock may only be lowered.
 
     Raises:
         StaleLock: inputs changed since the raise.
@@ -91,15 +91,7 @@ def settle(intent: Intent, in_force: Lock, applied: AppliedFile | None, limits: 
     arrays = to_arrays(intent)
     target = find_target(arrays, in_force, limits)
     lock = _settled(arrays, target, in_force)
-    if in_force.step == "settle":
-        if not _says_the_same(lock, in_force):
-            raise PlanError(
-                Problem(
-                    where=where,
-                    what="the lock is settled, but no longer the plan",
-                    do=f"Run 'outlast plan {intent.name}'",
-                )
-            )
+    if in_force.step == "settle" and _says_the_same(lock, in_force):
         return Planned(in_force, changed=False, target=lock)
     if problem := _beyond(lock, in_force, where):
         raise PlanError(problem)
@@ -197,7 +189,7 @@ def _raised(
         places = dict(pool.places)
         for row, replicas in (held.places if held else {}).items():
             places[row] = max(places.get(row, 0), replicas)
-        pools[key] = pool.model_copy(update={"places": places, "replicas": counted(places, pool.replicas.canary)})
+        pools[key] = higher_pool(pool, held, places) if held else pool
     return finished(arrays, region, rows, pools, target.shares)
 
 
@@ -206,7 +198,8 @@ def _larger(
 ) -> LockNodePool:
     count = max(before.nodes.max, after.nodes.max)
     stage, stage_gib = staged(arrays, (*after.stage, *before.stage))
-    nodes = Nodes(min=count, expected=float(count), max=count)
+    least, expected = max(before.nodes.min, after.nodes.min), max(before.nodes.expected, after.nodes.expected)
+    nodes = Nodes(min=count if after.scaling == "fixed" else least, expected=expected, max=count)
     return after.model_copy(update={"state": state, "nodes": nodes, "stage": stage, "stage_gib": stage_gib})
 
 

@@ -1,12 +1,14 @@
-"""Says what this planner does not plan, before it plans anything."""
+"""Says what cannot be planned as declared, before anything is planned."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from outlast.errors import Problem, listed
 from outlast.intent import Intent
 from outlast.intent.regions import NodePool
+
+_COLD = "scale-to-zero"
 
 
 def used_models(intent: Intent) -> tuple[str, ...]:
@@ -15,56 +17,38 @@ def used_models(intent: Intent) -> tuple[str, ...]:
     return tuple(model for model in intent.models if model in used)
 
 
-def headroom_pools(intent: Intent, region: str, accelerator: str) -> dict[str, NodePool]:
-    """Return the node pools that can carry headroom: kept at a fixed count and never taken away."""
-    pools = intent.node_pools_for(region, accelerator)
-    return {name: pool for name, pool in pools.items() if pool.capacity != "spot" and pool.scaling == "fixed"}
+def usable_node_pools(intent: Intent, region: str, model: str, accelerator: str) -> Mapping[str, NodePool]:
+    """Return the node pools that a model's replicas on an accelerator may count on.
+
+    Headroom is a fixed count that nobody takes away; what scales to zero needs nodes that come and go. Spot is neither.
+    """
+    detail = intent.models[model]
+    scaling = "elastic" if detail.tier == _COLD else "fixed"
+    pools = intent.node_pools_for(region, accelerator, detail.accelerators[accelerator].partition)
+    return {name: pool for name, pool in pools.items() if pool.capacity != "spot" and pool.scaling == scaling}
 
 
 def check_plannable(intent: Intent) -> Iterator[Problem]:
-    """Yield what is declared and used but not planned, or cannot carry headroom."""
+    """Yield models that a region hosts on nodes that none of its replicas may count on."""
     for model in used_models(intent):
-        tier = intent.models[model].tier
-        if tier != "dedicated":
-            yield Problem(
-                where=f"{intent.name}/models.yaml, models.{model}.tier",
-                what="this tier is not planned yet",
-                got=tier,
-                allowed="dedicated",
-                do="Set tier: dedicated, or take the model from the tenants",
-            )
         for region in intent.regions:
-            if found := intent.accelerator_for(model, region):
-                yield from _check_node_pools(intent, model, region, found[0])
-
-
-def _check_node_pools(intent: Intent, model: str, region: str, accelerator: str) -> Iterator[Problem]:
-    where = f"{intent.name}/regions.yaml, regions.{region}.node_pools"
-    pools = headroom_pools(intent, region, accelerator)
-    if not pools:
-        declared = intent.node_pools_for(region, accelerator)
-        kinds = listed(f"{name}: {pool.capacity}, {pool.scaling}" for name, pool in declared.items())
-        yield Problem(
-            where=where,
-            what=f"no node pool with {accelerator} can carry the headroom of '{model}'",
-            got=kinds,
-            allowed="capacity on_demand or reserved, with scaling fixed",
-            do="Add a fixed node pool that is not spot",
-        )
-    if len(pools) > 1:
-        yield Problem(
-            where=where,
-            what=f"two fixed node pools with {accelerator} in one region are not planned yet",
-            got=listed(pools),
-            allowed="one",
-            do="Keep one of them",
-        )
-    for name, pool in pools.items():
-        if pool.partition != "whole":
+            found = intent.accelerators_for(model, region)
+            if not found or any(usable_node_pools(intent, region, model, accelerator) for accelerator in found):
+                continue
+            declared = {
+                name: pool
+                for accelerator, how in found.items()
+                for name, pool in intent.node_pools_for(region, accelerator, how.partition).items()
+            }
+            is_cold = intent.models[model].tier == _COLD
             yield Problem(
-                where=f"{where}.{name}.partition",
-                what=f"'{model}' would run on a part of a card, which is not planned yet",
-                got=pool.partition,
-                allowed="whole",
-                do="Set partition: whole",
+                where=f"{intent.name}/regions.yaml, regions.{region}.node_pools",
+                what=(
+                    f"no node pool with {listed(found)} can start and end with '{model}', which scales to zero"
+                    if is_cold
+                    else f"no node pool with {listed(found)} can carry the headroom of '{model}'"
+                ),
+                got=listed(f"{name}: {pool.capacity}, {pool.scaling}" for name, pool in declared.items()),
+                allowed=f"capacity on_demand or reserved, with scaling {'elastic' if is_cold else 'fixed'}",
+                do=f"Add {'an elastic' if is_cold else 'a fixed'} node pool that is not spot",
             )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from outlast.errors import InfeasiblePlan, PlanError, Problem
 from outlast.lock import LockRegion
-from outlast.planner.arrays import Arrays, CellKey
-from outlast.planner.needs import Case, Shares, binding_case
+from outlast.planner.arrays import Arrays, LaneKey
+from outlast.planner.needs import Case, Shares, binding_case, placed_of
 from outlast.planner.program import Program
 from outlast.planner.solve import Limits, minimise
-from outlast.planner.variables import HoldingKey, Variables, allow_overflow, holdings_of, to_counts
+from outlast.planner.variables import HoldingKey, Variables, allow_overflow, holdings_of, to_replicas, to_shares
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -39,7 +39,7 @@ def shortages(arrays: Arrays, program: Program, variables: Variables, limits: Li
     program.at_most("hold overflow", weights, smallest.total + 1e-6)
     fewest = minimise(program, dict.fromkeys(variables.replicas.values(), 1.0), limits) or smallest
     over = {held: fewest.values[column] for held, column in variables.overflow.items()}
-    replicas, shares = to_counts(variables, fewest.values)
+    replicas, shares = to_replicas(variables, fewest.values), to_shares(variables, fewest.values)
     return [
         to_problem(arrays, _short(arrays, held, beyond), _reasons(arrays, held, replicas, shares))
         for held, beyond in over.items()
@@ -87,17 +87,25 @@ def to_problem(arrays: Arrays, short: Short, reasons: Iterable[str]) -> Problem:
 
 def in_words(case: Case, *, need: bool = True) -> str:
     """Return a case as people say it: ``losing eu-west, Mon 12:00 UTC, 60,000 tok/s``."""
-    lost = {"none": "nothing lost", "replica": "losing a replica", "zone": "losing a zone"}
+    lost = {"none": "nothing lost", "replica": "losing a replica", "node": "losing a node", "zone": "losing a zone"}
     day, hour = divmod(case.hour, 24)
     when = f"{lost.get(case.lost, f'losing {case.lost}')}, {DAYS[day][:3]} {hour:02d}:00 UTC"
     return f"{when}, {case.need_tok_s:,.0f} tok/s" if need else when
 
 
-def _reasons(arrays: Arrays, held: HoldingKey, replicas: Mapping[CellKey, int], shares: Shares) -> Iterator[str]:
+def _reasons(arrays: Arrays, held: HoldingKey, replicas: Mapping[LaneKey, int], shares: Shares) -> Iterator[str]:
+    region, name = held
     for key, cell in arrays.cells.items():
-        if cell.region == held[0] and replicas[key] and held[1] in holdings_of(arrays, cell.region, cell.node_pool):
-            case = binding_case(arrays, key, cell.places(replicas[key]), shares)
-            yield f"{replicas[key]} replicas of '{cell.pool}' ({in_words(case)})"
+        using = [
+            lane
+            for lane in cell.lanes
+            if region == cell.region
+            and replicas.get(lane.key)
+            and any(name in holdings_of(arrays, region, node_pool) for node_pool in lane.node_pools)
+        ]
+        if using:
+            case = binding_case(arrays, key, placed_of(cell, replicas), shares)
+            yield f"{sum(replicas[lane.key] for lane in using)} replicas of '{cell.pool}' ({in_words(case)})"
 
 
 def _short(arrays: Arrays, held: HoldingKey, beyond: float) -> Short:

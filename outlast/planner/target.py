@@ -1,31 +1,38 @@
-"""Finds the target of a fleet: the replicas and shares that a plan leads to, checked by plain arithmetic."""
+"""Finds the target of a fleet: shares for all regions together, then the counts of each region for them.
+
+Small fleets are solved whole, as one mixed-integer programme; large ones take their shares from
+`outlast.planner.scale`. Even shares and those in force are always tried as well, so that a plan is never dearer than
+either, and shares change only if that pays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from outlast.errors import InfeasiblePlan, PlanError, Problem
+from outlast.errors import InfeasiblePlan
 from outlast.lock import Lock
-from outlast.planner.arrays import Arrays, CellKey
-from outlast.planner.constraints import define_constraints
-from outlast.planner.needs import Shares, broken_cases
-from outlast.planner.objective import Stage, define_stages, fixed_order
-from outlast.planner.program import Program
+from outlast.planner.arrays import Arrays, LaneKey
+from outlast.planner.counts import Counts, RegionCounts, define_model, find_counts
+from outlast.planner.needs import Shares
+from outlast.planner.objective import CENTS, cost_stages, shift_stage
 from outlast.planner.shortage import shortages
-from outlast.planner.solve import Limits, Optimum, optimise
-from outlast.planner.variables import Variables, define_variables, to_counts
+from outlast.planner.solve import Limits, optimise
+from outlast.planner.variables import SplitKey, even_shares, is_free, to_shares
 
-MARGINS = (0.0, 1e-8, 1e-7, 1e-6)
-"""Replicas that rows of region loss ask on top, one after the other, if the solver's tolerance let a case slip."""
+EXACT_CELLS = 60
+"""Cells up to which a fleet is solved as one programme."""
+Progress = Callable[[str, float], None]
+"""What is being done, and the part of it that is done."""
 
 
 @dataclass(frozen=True)
 class Target:
     """The counts that a plan leads to."""
 
-    replicas: Mapping[CellKey, int]
-    """Planned replicas of every cell, canaries included; 0 where the pool is not in use."""
+    replicas: Mapping[LaneKey, int]
+    """Planned replicas of every lane, canaries included; 0 where it is not in use."""
+    split: Mapping[SplitKey, int]
     shares: Shares
     """Without zeros."""
     bound_usd_h: float
@@ -36,62 +43,117 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Model:
-    """A fleet's programme."""
+class Bound:
+    """Shares that a search came up with, and what no plan goes below."""
 
-    program: Program
-    variables: Variables
-    stages: Sequence[Stage]
-
-
-def define_model(arrays: Arrays, in_force: Lock | None) -> Model:
-    """Return variables, constraints and stages of a fleet."""
-    program = Program()
-    variables = define_variables(program, arrays)
-    define_constraints(program, arrays, variables)
-    return Model(program, variables, define_stages(program, arrays, variables, in_force))
+    shares: Shares | None
+    totals: Mapping[str, float]
+    """Cost stage -> bound."""
+    is_proven: bool
 
 
-def find_target(arrays: Arrays, in_force: Lock | None, limits: Limits) -> Target:
-    """Return the best counts, least change and fixed order deciding among equals.
+def _silent(what: str, part: float) -> None:
+    del what, part
+
+
+def find_target(arrays: Arrays, in_force: Lock | None, limits: Limits, progress: Progress = _silent) -> Target:
+    """Return the best shares and counts, least change and fixed order deciding among equals.
 
     Raises:
         InfeasiblePlan: what is held does not allow any plan.
     """
-    model = define_model(arrays, in_force)
-    for margin in MARGINS:
-        optimum = optimise(_tightened(model.program, margin), model.stages, fixed_order(model.variables), limits)
-        if optimum is None:
-            raise InfeasiblePlan(shortages(arrays, model.program, model.variables, limits))
-        target = _target(model, optimum)
-        if not (broken := broken_cases(arrays, target.replicas, target.shares)):
-            return target
-    (region, pool), case = broken[0]
-    raise PlanError(
-        Problem(
-            where="outlast plan",
-            what=f"the answer does not hold '{pool}' in {region} against {case.lost}",
-            got=f"{case.have_tok_s:,.3f} of {case.need_tok_s:,.3f} tok/s",
-            do="Report this with the fleet's files",
-        )
-    )
+    progress("shares", 0.0)
+    bound = find_bound(arrays, in_force, limits, progress)
+    shares = _cheapest_shares(arrays, in_force, limits, bound)
+    regions = dict.fromkeys(region for region, _ in arrays.cells)
+    found: dict[str, Counts] = {}
+    for number, region in enumerate(regions):
+        progress("counts", number / len(regions))
+        counts = find_counts(arrays, region, shares, in_force, limits)
+        if counts is None:
+            raise AssertionError(region)  # the cheapest shares have counts in every region
+        found[region] = counts
+    return _target(shares, found, bound)
 
 
-def _target(model: Model, optimum: Optimum) -> Target:
-    replicas, shares = to_counts(model.variables, optimum.values)
-    first = optimum.stages[model.stages[0].name]
+def find_bound(arrays: Arrays, in_force: Lock | None, limits: Limits, progress: Progress = _silent) -> Bound:
+    """Return shares of the best plan found, and what none goes below.
+
+    Raises:
+        InfeasiblePlan: what is held does not allow any plan.
+    """
+    regions = tuple(dict.fromkeys(region for region, _ in arrays.cells))
+    free = [move for move in arrays.moves if is_free(arrays, move)]
+    if not free or len(arrays.cells) > EXACT_CELLS:
+        del progress
+        return Bound(None, {}, is_proven=not free)
+    model = define_model(arrays, regions, None, {})
+    stages = cost_stages(arrays, model.variables)
+    reference = in_force.shares if in_force else _even(arrays)
+    stages.append(shift_stage(model.program, model.variables, reference))
+    optimum = optimise(model.program, stages, list(model.variables.share.values()), limits)
+    if optimum is None:
+        raise InfeasiblePlan(shortages(arrays, model.program, model.variables, limits))
+    shares = to_shares(model.variables, optimum.values)
+    bounds = {stage.name: optimum.stages[stage.name].bound for stage in cost_stages(arrays, model.variables)}
+    return Bound(shares, bounds, is_proven=all(optimum.stages[name].is_proven for name in bounds))
+
+
+def _cheapest_shares(arrays: Arrays, in_force: Lock | None, limits: Limits, bound: Bound) -> Shares:
+    """Return the cheapest of the shares in force, those found and even ones; the first of equals."""
+    counts = RegionCounts(arrays, limits)
+    candidates = [_in_force(arrays, in_force), bound.shares, _even(arrays)]
+    regions = tuple(dict.fromkeys(region for region, _ in arrays.cells))
+    best: tuple[tuple[float, ...], Shares] | None = None
+    for shares in candidates:
+        if shares is None:
+            continue
+        held = [counts.cheapest(region, shares) for region in regions]
+        if any(found is None for found in held):
+            continue
+        names = list(held[0].totals) if held and held[0] else []
+        totals = tuple(round(sum(found.totals[name] for found in held if found) / CENTS) * CENTS for name in names)
+        if best is None or totals < best[0]:
+            best = (totals, shares)
+    if best is None:
+        model = define_model(arrays, regions, _even(arrays) if bound.shares is None else bound.shares, {})
+        raise InfeasiblePlan(shortages(arrays, model.program, model.variables, limits))
+    return best[1]
+
+
+def _even(arrays: Arrays) -> Shares:
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for move in arrays.moves:
+        shares = {survivor: share for survivor, share in even_shares(move.survivors).items() if share}
+        found.setdefault(move.residency, {})[move.lost] = shares
+    return found
+
+
+def _in_force(arrays: Arrays, in_force: Lock | None) -> Shares | None:
+    """Return the shares in force if they are what this fleet needs; None if they are not, or not free to choose."""
+    if in_force is None or arrays.intent.fleet.router == "even":
+        return None
+    kept: dict[str, dict[str, dict[str, int]]] = {}
+    for move in arrays.moves:
+        row = in_force.shares.get(move.residency, {}).get(move.lost, {})
+        if sum(row.values()) != 100 or not set(row) <= set(move.survivors):
+            return None
+        kept.setdefault(move.residency, {})[move.lost] = {name: row[name] for name in move.survivors if row.get(name)}
+    return kept
+
+
+def _target(shares: Shares, found: Mapping[str, Counts], bound: Bound) -> Target:
+    names = list(next(iter(found.values())).totals) if found else ["money"]
+    totals = {name: sum(counts.totals[name] for counts in found.values()) for name in names}
+    own = {name: sum(counts.bounds[name] for counts in found.values()) for name in names}
+    bounds = {name: bound.totals.get(name, own[name] if bound.is_proven else 0.0) for name in names}
+    first = names[0]
+    gap_pct = 100 * (totals[first] - bounds[first]) / bounds[first] if bounds[first] > 0 else 0.0
     return Target(
-        replicas=replicas,
+        replicas={key: count for counts in found.values() for key, count in counts.replicas.items()},
+        split={key: count for counts in found.values() for key, count in counts.split.items()},
         shares=shares,
-        bound_usd_h=optimum.stages["money"].bound,
-        gap_pct=100 * (first.total - first.bound) / first.bound if first.bound > 0 else 0.0,
-        is_proven=optimum.is_proven,
+        bound_usd_h=bounds["money"],
+        gap_pct=max(0.0, gap_pct),
+        is_proven=bound.is_proven and all(counts.is_proven for counts in found.values()),
     )
-
-
-def _tightened(program: Program, margin: float) -> Program:
-    rows = [
-        replace(row, lower=row.lower + margin) if row.name.startswith("survive_region ") else row
-        for row in program.rows
-    ]
-    return Program(list(program.columns), rows)

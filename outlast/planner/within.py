@@ -32,7 +32,7 @@ class Lack:
     need_tok_s: float
     """What that pool needs elsewhere in that hour, caches cold."""
     gpus: float
-    """About what all pools need elsewhere in their worst hours."""
+    """About what all pools need elsewhere in their worst hours, a part of a card counted as a whole one."""
     lift: tuple[Problem, ...] = ()
     """What stops this pair alone, each with what would lift it."""
 
@@ -172,10 +172,10 @@ def _lacks(intent: Intent) -> Iterator[Lack]:
         worst: list[tuple[float, int, float, str]] = []
         for pool in intent.models:
             hours = intent.home_demand.get((pool, residency, lost), ())
-            found = intent.accelerator_for(pool, lost)
-            if any(hours) and found:
+            how = next(iter(intent.accelerators_for(pool, lost).values()), None)
+            if any(hours) and how:
                 need = surge * max(hours)
-                gpus = need / (found[1].goodput.value * occupancy) * (found[1].gpus_per_replica or 1)
+                gpus = need / (how.goodput.value * occupancy) * how.gpus_per_replica
                 worst.append((gpus, hours.index(max(hours)), need, pool))
         if worst:
             _, hour, need, pool = max(worst)

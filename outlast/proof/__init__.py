@@ -7,11 +7,12 @@ a solver, prices, or wording of rules.
 from outlast.proof.base import Judgement, judge
 from outlast.proof.held import Held, PoolHeld, held_of_applied, held_of_lock
 from outlast.proof.places import Misplaced, Unserved, misplaced, unserved
-from outlast.proof.prove import NOTHING, REPLICA, Case, Margin, Proof, Routes, prove
+from outlast.proof.prove import NODE, NOTHING, REPLICA, Case, Margin, Proof, Routes, prove
 from outlast.proof.realises import Mismatch, realises
 from outlast.proof.words import arithmetic, cure, hour_text, loss_text, shortfall
 
 __all__ = [
+    "NODE",
     "NOTHING",
     "REPLICA",
     "Case",

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from outlast.intent import HOURS, Intent, region_stack
-from outlast.lock import AppliedFile, Counts, Lock, counts_of, nodes_for
-from outlast.lock.models import floor_at
+from outlast.intent.partitions import is_sliced
+from outlast.lock import AppliedFile, AppliedPool, Counts, Lock, counts_of, floor_at, nodes_for
+
+COLD = "scale-to-zero"
+"""Tier whose replicas start on demand: quota and node limits hold them, not running nodes."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,10 @@ class PoolHeld:
     """Replicas among them that run another revision and do not count."""
     zone_parts: Mapping[str, Fraction]
     """Zone -> part of the planned replicas that lie there."""
+    node_replicas: int = 1
+    """Most replicas that one node may hold, lost with it."""
+    is_sliced: bool = False
+    """On time-slices: serves its own demand, and nothing that moves in."""
 
     def usable(self, hour: int) -> int:
         """Return the replicas that count at an hour."""
@@ -64,11 +71,26 @@ def _region(counts: Counts) -> Mapping[str, PoolHeld]:
         held[key] = PoolHeld(
             pool=pool.pool,
             accelerator=pool.accelerator,
-            serving=tuple(min(floor_at(pool.replicas, pool.floors, hour), total) for hour in range(HOURS)),
+            serving=tuple(min(_started(pool, hour), total) for hour in range(HOURS)),
             canary=pool.replicas.canary,
             zone_parts={zone: Fraction(count, total) for zone, count in zones.items() if total},
+            node_replicas=max(
+                (
+                    min(count, counts.node_pools[key].node_devices // pool.replica_devices)
+                    for key, count in places.items()
+                ),
+                default=0,
+            ),
+            is_sliced=any(is_sliced(counts.node_pools[key].partition) for key in places),
         )
     return held
+
+
+def _started(pool: AppliedPool, hour: int) -> int:
+    """Return the replicas that are there at an hour, or that a cold start brings inside the allowed outage."""
+    if pool.tier == COLD:
+        return pool.replicas.planned
+    return floor_at(pool.replicas, pool.floors, hour)
 
 
 def _replicas_that_fit(counts: Counts) -> Mapping[str, Mapping[str, int]]:
@@ -76,7 +98,9 @@ def _replicas_that_fit(counts: Counts) -> Mapping[str, Mapping[str, int]]:
     left = {key: dict(pool.places) for key, pool in counts.pools.items()}
     for node_pool, row in counts.node_pools.items():
         users = [key for key, pool in counts.pools.items() if pool.places.get(node_pool)]
-        while users and _nodes_needed(counts, left, node_pool, int(row.node_gpus)) > row.nodes_min:
+        cold = bool(users) and all(counts.pools[key].tier == COLD for key in users)
+        nodes = row.nodes_max if cold else row.nodes_min
+        while users and _nodes_needed(counts, left, node_pool, row.node_devices) > nodes:
             key = users[-1]
             left[key][node_pool] -= 1
             if left[key][node_pool] == 0:
@@ -87,8 +111,8 @@ def _replicas_that_fit(counts: Counts) -> Mapping[str, Mapping[str, int]]:
     return left
 
 
-def _nodes_needed(counts: Counts, places: Mapping[str, Mapping[str, int]], node_pool: str, node_gpus: int) -> int:
+def _nodes_needed(counts: Counts, places: Mapping[str, Mapping[str, int]], node_pool: str, node_devices: int) -> int:
     sizes: Counter[int] = Counter()
     for key, pool in counts.pools.items():
-        sizes[pool.replica_gpus] += places[key].get(node_pool, 0)
-    return nodes_for(sizes, node_gpus)
+        sizes[pool.replica_devices] += places[key].get(node_pool, 0)
+    return nodes_for(sizes, node_devices)

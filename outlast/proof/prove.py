@@ -5,11 +5,16 @@ prefill surge sigma:
 
     nothing lost     n rho mu                 >=  D
     replica lost     (n - 1) rho mu           >=  D
+    node lost        (n - n_m) rho mu         >=  D
     zone z lost      (n - n_z) rho_f mu       >=  D (1 + (sigma - 1) n_z / n)
-    region l lost    n rho_f mu               >=  D + sigma sum over classes of D_l share(class, l, r)
+    region l lost    n rho_f mu               >=  D + sigma (sum over classes of D_l share(class, l, r) - hosted)
 
-n counts the replicas that serve at h, canary excluded (`PoolHeld`), n_z those of zone z. A class that does not survive
-a kind of loss is left out of its line. Demand of a lost region l that no share sends anywhere is case (pool, l, l).
+n counts the replicas that serve at h, canary excluded (`PoolHeld`), n_z those of zone z, n_m the most on one node;
+packed pools lose a node, others a replica. mu is net of the overhead of adapters. ``hosted`` is what hosted routes of
+the region take of the moved demand of their classes, up to their quota. Time-sliced replicas count at most for the
+demand that stays, never for what moves. Pools that scale to zero have no replica or zone to lose. A class that does not
+survive a kind of loss is left out of its line. Demand of a lost region l that no share sends anywhere is case
+(pool, l, l).
 """
 
 from __future__ import annotations
@@ -21,11 +26,11 @@ from functools import cached_property
 
 from outlast.intent import HOURS, Intent
 from outlast.lock import Lock
-from outlast.proof.held import Held, PoolHeld, held_of_lock
+from outlast.proof.held import COLD, Held, PoolHeld, held_of_lock
 
 TOLERANCE = 1e-9
 """Relative slack in comparisons, for the rounding of floating-point sums only."""
-NOTHING, REPLICA = "none", "replica"
+NOTHING, REPLICA, NODE = "none", "replica", "node"
 Table = Mapping[str, Mapping[str, Mapping[str, int]]]
 """Class -> origin or lost region -> region -> per cent."""
 
@@ -45,7 +50,7 @@ class Case:
     pool: str
     region: str
     lost: str
-    """``none``, ``replica``, ``zone <zone>``, or a region; the region itself where nothing takes its demand."""
+    """``none``, ``replica``, ``node``, ``zone <zone>``, or a region; its own region where nothing takes its demand."""
 
 
 @dataclass(frozen=True)
@@ -148,12 +153,12 @@ class _Fleet:
     """(pool, home region) -> class -> demand by hour."""
 
     def margins(self, pool: str, region: str) -> Iterator[Margin]:
-        losses = self.intent.guardrails.losses
+        losses, tier = self.intent.guardrails.losses, self.intent.models[pool].tier
         rows = [row for row in self.held.get(region, {}).values() if row.pool == pool]
         yield from self._normal(pool, region, rows, NOTHING)
-        if losses.replica:
-            yield from self._normal(pool, region, rows, REPLICA)
-        if losses.zone:
+        if losses.replica and tier != COLD:
+            yield from self._normal(pool, region, rows, NODE if tier == "packed" else REPLICA)
+        if losses.zone and tier != COLD:
             yield from self._zones(pool, region, rows)
         if losses.region:
             yield from self._regions(pool, region, rows)
@@ -166,14 +171,16 @@ class _Fleet:
         return {name: hours for name, hours in found.items() if survive is None or survive in classes[name].survive}
 
     def _normal(self, pool: str, region: str, rows: list[PoolHeld], lost: str) -> Iterator[Margin]:
-        base = _sum(self._demand(pool, region, REPLICA if lost == REPLICA else None))
+        base = _sum(self._demand(pool, region, None if lost == NOTHING else REPLICA))
         if not any(base):
             return
         rho = self.intent.guardrails.occupancy.normal
         have = self._capacity(rows, rho)
         spare = 0.0
-        if lost == REPLICA:
-            spare = rho * max((self._goodput(row) for row in rows), default=0.0)
+        if lost != NOTHING:
+            spare = rho * max(
+                ((row.node_replicas if lost == NODE else 1) * self._goodput(row) for row in rows), default=0.0
+            )
             have = [max(0.0, value - spare) for value in have]
         yield self._worst(Case(pool, region, lost), base, have, rows, rho, spare)
 
@@ -188,7 +195,7 @@ class _Fleet:
             gone = sum(float(row.zone_parts.get(zone, 0)) * max(row.serving) * self._goodput(row) for row in rows)
             moved = gone / planned if planned else 1.0
             need = [value * (1 + (sigma - 1) * moved) for value in base]
-            have = self._capacity(rows, rho, without=zone)
+            have = self._capacity(rows, rho, without=zone, stays=[value * (1 - moved) for value in base])
             yield self._worst(Case(pool, region, f"zone {zone}"), need, have, rows, rho, rho * gone)
 
     def _unassigned(self, pool: str, lost: str) -> Iterator[Margin]:
@@ -207,7 +214,8 @@ class _Fleet:
     def _regions(self, pool: str, region: str, rows: list[PoolHeld]) -> Iterator[Margin]:
         rho, sigma = self.intent.guardrails.occupancy.failure, self.intent.guardrails.prefill_surge.value
         base = _sum(self._demand(pool, region, "region"))
-        have = self._capacity(rows, rho)
+        have = self._capacity(rows, rho, stays=base)
+        hosted = self.intent.hosted(region, pool)
         for lost in self.intent.regions:
             moved = {
                 residency: tuple(value * share / 100 for value in hours)
@@ -216,21 +224,33 @@ class _Fleet:
             }
             if lost == region or not moved:
                 continue
-            need = [own + sigma * more for own, more in zip(base, _sum(moved), strict=True)]
+            routed = _sum({name: hours for name, hours in moved.items() if hosted and name in hosted.classes})
+            taken = [min(value, hosted.tok_s) if hosted else 0.0 for value in routed]
+            parts = zip(base, _sum(moved), taken, strict=True)
+            need = [own + sigma * (more - elsewhere) for own, more, elsewhere in parts]
             yield self._worst(Case(pool, region, lost), need, have, rows, rho, 0.0)
 
     def _goodput(self, row: PoolHeld) -> float:
-        how = self.intent.models[row.pool].accelerators.get(row.accelerator)
-        return float(how.goodput.value) if how else 0.0  # deployed once, on what the model no longer runs on
+        model = self.intent.models[row.pool]
+        how = model.accelerators.get(row.accelerator)
+        # None: deployed once, on what the model no longer runs on.
+        return float(how.goodput.value) * (1 - model.overhead) if how else 0.0
 
-    def _capacity(self, rows: list[PoolHeld], rho: float, without: str | None = None) -> list[float]:
-        return [
-            sum(
-                (row.usable_without(without, hour) if without else row.usable(hour)) * rho * self._goodput(row)
-                for row in rows
-            )
-            for hour in range(HOURS)
-        ]
+    def _capacity(
+        self, rows: list[PoolHeld], rho: float, without: str | None = None, stays: list[float] | None = None
+    ) -> list[float]:
+        """Return what the rows carry at each hour; time-sliced ones at most the demand that ``stays``."""
+
+        def carried(row: PoolHeld, hour: int) -> float:
+            usable = row.usable_without(without, hour) if without else row.usable(hour)
+            return usable * rho * self._goodput(row)
+
+        whole = [row for row in rows if stays is None or not row.is_sliced]
+        sliced = [row for row in rows if row not in whole]
+        total = [sum(carried(row, hour) for row in whole) for hour in range(HOURS)]
+        if stays is None or not sliced:
+            return total
+        return [total[hour] + min(stays[hour], sum(carried(row, hour) for row in sliced)) for hour in range(HOURS)]
 
     def _worst(
         self, case: Case, need: list[float], have: list[float], rows: list[PoolHeld], rho: float, gone_tok_s: float
@@ -238,8 +258,10 @@ class _Fleet:
         """Return the hour with the least slack; ``gone_tok_s`` is what the loss takes away besides the need."""
         slack = tuple(available - wanted for available, wanted in zip(have, need, strict=True))
         hour = min(range(HOURS), key=lambda h: (slack[h], h))
-        found = self.intent.accelerator_for(case.pool, case.region)
-        mu = max((self._goodput(row) for row in rows), default=0.0) or (found[1].goodput.value if found else math.inf)
+        model = self.intent.models[case.pool]
+        possible = self.intent.accelerators_for(case.pool, case.region).values()
+        best = max((float(how.goodput.value) * (1 - model.overhead) for how in possible), default=math.inf)
+        mu = max((self._goodput(row) for row in rows), default=0.0) or best
         return Margin(
             case=case,
             hour=hour,

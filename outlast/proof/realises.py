@@ -88,8 +88,8 @@ def _pools(rows: Mapping[str, LockPool], found: list[Workload]) -> Iterator[Mism
             )
         for load in by_key[key][:1]:
             expected: dict[str, tuple[Value, Value]] = {
-                "replicas": (load.replicas, row.replicas.floor),
-                "gpus of a replica": (load.gpus, row.replica_gpus),
+                "replicas": (load.replicas, row.born),
+                "gpus of a replica": (load.gpus, row.replica_devices),
                 "node pools": (load.node_pools, tuple(sorted(row.places))),
             }
             for field, (value, wanted) in expected.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from outlast.proof.prove import NOTHING, REPLICA, Margin
+from outlast.proof.prove import NODE, NOTHING, REPLICA, Margin
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -14,7 +14,8 @@ def hour_text(hour: int) -> str:
 
 def loss_text(lost: str) -> str:
     """Return a case's loss as a noun."""
-    return {NOTHING: "its normal demand", REPLICA: "the loss of a replica"}.get(lost, f"the loss of {lost}")
+    nouns = {NOTHING: "its normal demand", REPLICA: "the loss of a replica", NODE: "the loss of a node"}
+    return nouns.get(lost, f"the loss of {lost}")
 
 
 def shortfall(margin: Margin) -> str:

@@ -85,6 +85,17 @@ def test_memory_of_nodes_is_that_of_their_cards():
     assert wrong == []
 
 
+def test_a_sustained_bandwidth_is_below_the_figure_of_its_machine_type():
+    for key, row in facts().network_baselines.items():
+        assert row.baseline_gbps < (facts().machine_types[key].network_gbps or 0), key
+
+
+def test_a_node_sustains_its_baseline_where_one_is_known_and_its_figure_elsewhere():
+    machines = facts().machine_types
+    assert facts().sustained_gbps(machines["aws", "g6.xlarge"]) == 2.5
+    assert facts().sustained_gbps(machines["aws", "g6.12xlarge"]) == 40
+
+
 def test_an_offering_has_no_more_zones_than_its_region():
     places = facts().provider_regions
     many = [row for row in rows("offerings") if len(row.zones) > places[row.cloud, row.provider_region].zones > 0]
@@ -210,6 +221,7 @@ def edited(root, name: str, old: str, new: str) -> str:
         ("prices", "g6.12xlarge", "g6.13xlarge", ["facts/prices.csv, g6.13xlarge", "machine_types.csv"]),
         ("offerings", "g6.12xlarge", "g6.13xlarge", ["facts/offerings.csv, g6.13xlarge", "machine_types.csv"]),
         ("offerings", "ap-northeast-1", "ap-north", ["facts/offerings.csv", "ap-north", "provider_regions.csv"]),
+        ("network_baselines", "g6.xlarge", "g6.xxlarge", ["network_baselines.csv, g6.xxlarge", "machine_types.csv"]),
         ("machine_types", "l4-24", "l5-24", ["facts/machine_types.csv, g6.12xlarge", "l5-24", "l4-24"]),
         ("catalogue", "located", "somewhere", ["facts/catalogue.csv, line 2, kind", "'somewhere'"]),
         ("catalogue", "subnet:Subnet", "vpc:Vpc", ["facts/catalogue.csv"]),

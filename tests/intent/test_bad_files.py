@@ -6,7 +6,7 @@ import pytest
 
 from outlast.errors import ConfigError
 from outlast.intent import load_intent
-from tests.builders import H100, facts, make_intent, make_model, messages_of, write_demo
+from tests.builders import H100, facts, make_adapters, make_intent, make_model, messages_of, write_demo
 
 BROKEN_YAML = [
     ("a tab", "regions:\n  us-east:\n\tcloud: aws\n", ["line 3", "tabs"]),
@@ -130,7 +130,7 @@ def test_a_trace_is_refused_that_is(content, trace, says, tmp_path):
 def test_a_week_of_trace_is_read_as(reading, first, last, tmp_path):
     # Monday 7 every hour, Tuesday to Saturday 7, Sunday 14: mean (6 × 7 + 14) / 7 = 8
     write_trace(tmp_path, "# hourly\n" + "7\n" * 144 + "14\n" * 24, reading=reading)
-    hours = load_intent(tmp_path, "demo", facts()).demand_file.demand[0].tok_s()
+    hours = load_intent(tmp_path, "demo", facts()).demand_file.demand[0].rates()
     assert (len(hours), hours[0], hours[-1]) == (168, first, last)
 
 
@@ -155,7 +155,7 @@ def test_a_reserved_node_pool_lies_in_the_zone_of_its_reservation():
 
 
 def test_the_owner_of_a_variant_is_a_tenant():
-    model = make_model(variants={"tuned": {"owner": "shp", "size": "1 GiB"}})
+    model = make_adapters(variants={"tuned": {"owner": "shp", "size": "1 GiB", "rank": 16}})
     with pytest.raises(ConfigError, match=r"chat\.variants\.tuned\.owner.*'shp'.*Did you mean 'shop'\?"):
         make_intent(models={"models": {"chat": model}})
 

@@ -159,7 +159,7 @@ def test_what_is_applied_survives_its_file(tmp_path):
 
 def test_whole_numbers_may_come_back_as_floats():
     output = applied_output(small_lock(), "us-east")
-    as_floats = merged(output, {"counts": {"pools": {"chat-h100": {"replica_gpus": 4.0}}}})
+    as_floats = merged(output, {"counts": {"pools": {"chat-h100": {"replica_devices": 4.0}}}})
     assert Applied.model_validate(as_floats) == Applied.model_validate(output)
 
 

@@ -29,7 +29,8 @@ def nodes_of(count: int) -> dict[str, int]:
 
 
 def deployed(**nodes: int) -> AppliedFile:
-    rows = {key.replace("_", "-"): {"zone": "use1-az1", "node_gpus": 8, "nodes_min": n} for key, n in nodes.items()}
+    shape = {"zone": "use1-az1", "partition": "whole", "node_devices": 8}
+    rows = {key.replace("_", "-"): {**shape, "nodes_min": n, "nodes_max": n} for key, n in nodes.items()}
     return {"test.us-east": Applied.model_validate({"lock_digest": "", "counts": {"node_pools": rows}})}
 
 
@@ -124,8 +125,8 @@ def asked(intent: Intent, lock: Lock) -> list[str]:
 
 
 def without_grants(*regions: str) -> Intent:
-    nothing = {"granted": "0 GPUs", "as_of": "2026-11-01"}
-    quotas = {region: {"quotas": {H100_FAMILY if region == "eu-west" else P_QUOTA: nothing}} for region in regions}
+    nothing = {"us-east": {P_QUOTA: {"granted": "0 vCPU"}}, "eu-west": {H100_FAMILY: {"granted": "0 GPUs"}}}
+    quotas = {region: {"quotas": nothing[region]} for region in regions}
     return make_intent("us-east", "eu-west", capacity={"regions": quotas})
 
 

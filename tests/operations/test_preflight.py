@@ -116,7 +116,8 @@ def with_allowed(account: str) -> Intent:
 
 
 def applied(**nodes: int) -> AppliedFile:
-    rows = {key.replace("_", "-"): {"zone": "use1-az1", "node_gpus": 8, "nodes_min": n} for key, n in nodes.items()}
+    shape = {"zone": "use1-az1", "partition": "whole", "node_devices": 8}
+    rows = {key.replace("_", "-"): {**shape, "nodes_min": n, "nodes_max": n} for key, n in nodes.items()}
     return {"test.us-east": Applied.model_validate({"lock_digest": "", "counts": {"node_pools": rows}})}
 
 

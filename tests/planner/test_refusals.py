@@ -14,16 +14,6 @@ def with_pools(**pools: dict | None) -> dict:
     return {"regions": {"us-east": {"node_pools": pools}}}
 
 
-def test_other_tiers():
-    with pytest.raises(PlanError, match=r"models\.chat\.tier: .*not planned yet \(got packed; allowed dedicated\)"):
-        plan(make_intent(models={"models": {"chat": {"tier": "packed"}}}), None)
-
-
-def test_parts_of_a_card():
-    with pytest.raises(PlanError, match=r"gh100\.partition: .*not planned yet"):
-        plan(make_intent(regions=with_pools(gh100={"partition": "slice-4"})), None)
-
-
 @pytest.mark.parametrize("change", [{"capacity": "spot"}, {"scaling": "elastic"}], ids=["spot", "elastic"])
 def test_headroom_on_nodes_that_may_be_missing(change):
     with pytest.raises(PlanError, match="can carry the headroom of 'chat'"):
@@ -34,12 +24,6 @@ def test_a_spot_node_pool_beside_a_fixed_one_carries_nothing():
     spot = {"machine_type": "p5.48xlarge", "zones": ["use1-az1"], "capacity": "spot"}
     block = plan(make_intent(regions=with_pools(spot=spot)), None).lock.regions["us-east"]
     assert {row.id for row in block.node_pools.values()} == {"gh100"}
-
-
-def test_two_node_pools_of_one_accelerator():
-    more = {"machine_type": "p5.4xlarge", "zones": ["use1-az1"]}
-    with pytest.raises(PlanError, match=r"two fixed node pools with h100-sxm-80.*got gh100, more"):
-        plan(make_intent(regions=with_pools(more=more), models=one_gpu()), None)
 
 
 def one_gpu() -> dict:

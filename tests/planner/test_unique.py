@@ -7,11 +7,11 @@ import pytest
 from outlast.lock import lock_text
 from outlast.planner import Limits, plan
 from outlast.planner.arrays import to_arrays
-from outlast.planner.objective import Stage, fixed_order
+from outlast.planner.counts import define_model
+from outlast.planner.objective import Stage, cost_stages, fixed_order
 from outlast.planner.program import Program, Row
 from outlast.planner.solve import minimise, optimise
-from outlast.planner.target import define_model
-from outlast.planner.variables import to_counts
+from outlast.planner.variables import to_replicas, to_shares
 from tests.builders import demo_intent, make_curve, make_intent
 
 TIED = make_intent(
@@ -32,8 +32,9 @@ def test_the_seed_does_not_decide(intent, seed):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("intent", [TIED, demo_intent()], ids=["tied", "demo"])
 def test_the_order_of_columns_and_rows_does_not_decide(intent, seed):
-    model = define_model(to_arrays(intent), None)
-    program, variables, stages = model.program, model.variables, model.stages
+    arrays = to_arrays(intent)
+    model = define_model(arrays, tuple(intent.regions), None, {})
+    program, variables, stages = model.program, model.variables, cost_stages(arrays, model.variables)
     new = list(range(len(program.columns)))
     random.Random(seed).shuffle(new)
     shuffled = Program([None] * len(new), [moved(row, new) for row in program.rows])  # type: ignore[list-item]
@@ -41,13 +42,14 @@ def test_the_order_of_columns_and_rows_does_not_decide(intent, seed):
         shuffled.columns[new[old]] = column
     random.Random(seed).shuffle(shuffled.rows)
     there = [Stage(s.name, {new[c]: v for c, v in s.costs.items()}, s.slack) for s in stages]
-    order = fixed_order(variables)
+    order = [*variables.share.values(), *fixed_order(arrays, variables)]
     straight = optimise(program, stages, order, Limits())
     other = optimise(shuffled, there, [new[column] for column in order], Limits())
     assert straight is not None
     assert other is not None
     back = [other.values[new[column]] for column in range(len(new))]
-    assert to_counts(variables, back) == to_counts(variables, straight.values)
+    assert to_replicas(variables, back) == to_replicas(variables, straight.values)
+    assert to_shares(variables, back) == to_shares(variables, straight.values)
 
 
 def moved(row: Row, new: list[int]) -> Row:
