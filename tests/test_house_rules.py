@@ -23,6 +23,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "tests/engine/simulation.py": "one simulation of the demo in a folder",
         "tests/recording.py": "the recording monitor",
         "tests/replica/replicas.py": "builds replicas for tests",
+        "tests/tiers.py": "builds small fleets of several tiers",
     },
 }
 """For each rule: file or `file::function`, and why it may break it. One that is not needed fails the test."""

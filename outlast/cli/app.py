@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, holdings, plans, replica, sim, spending
+from outlast.cli import deployments, drills, holdings, plans, replica, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -44,7 +44,7 @@ def options(
 app.command()(plans.check)
 app.command()(plans.plan)
 app.command()(plans.verify)
-app.command()(plans.drill)
+app.command()(drills.drill)
 app.command()(holdings.quotas)
 app.command()(holdings.preflight)
 app.command()(replica.replica)
