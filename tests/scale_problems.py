@@ -1,5 +1,6 @@
 """Builds small problems in arrays that are valid but for what a test says."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +50,7 @@ def seed_curve(peak: float, peak_hour: float) -> np.ndarray:
     return peak * (0.25 + 0.75 * (1 + np.cos(2 * np.pi * (np.arange(24) - peak_hour) / 24)) / 2)
 
 
-def one_class(places: dict[str, tuple[float, float]], **changes: Any) -> ScaleProblem:
+def one_class(places: Mapping[str, tuple[float, float]], **changes: Any) -> ScaleProblem:
     """The seed's fleet: one pool at places of peak and hour, one class that may go anywhere, replicas to be few."""
     demand = np.array([[[seed_curve(peak, hour)] for peak, hour in places.values()]])
     return with_seed_replicas(demand, **changes)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, drills, explaining, imports, own_fleet, plans, replica, sim, spending
+from outlast.cli import deployments, drills, explaining, holdings, imports, own_fleet, plans, replica, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -50,6 +50,8 @@ app.command()(explaining.quote)
 app.command()(explaining.runway)
 app.command()(plans.verify)
 app.command()(drills.drill)
+app.command()(holdings.quotas)
+app.command()(holdings.preflight)
 app.command()(replica.replica)
 app.command()(spending.previews)
 app.command()(spending.spend)

@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from outlast.planner import Choice, Figure
 
 
+def compared_with(fleet: str, names: Sequence[str], router: str | None, form: str, *, figures: bool) -> None:
+    """Compare a fleet with published figures, or with its variants and another router."""
+    from outlast.cli.context import load
+
+    found = load(fleet)
+    if figures:
+        published(found, form)
+    else:
+        what_if(found, names, router, form)
+
+
 def what_if(found: Fleet, names: Sequence[str], router: str | None, form: str) -> None:
     """Compare the plan of a fleet with its plans under variants and another router; nothing is written."""
     from outlast.planner import compare

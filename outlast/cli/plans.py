@@ -57,6 +57,12 @@ def plan(
     compare: Annotated[
         bool, typer.Option(help="Find the figures of compare.yaml again; writes nothing, ends with 1 if any differs.")
     ] = False,
+    within: Annotated[
+        str | None, typer.Option(help="granted, requested or unlimited: the best plan within it, and what it lacks.")
+    ] = None,
+    accept_gaps: Annotated[
+        bool, typer.Option("--accept-gaps", help="With --within: write a plan that does not survive all it should.")
+    ] = False,
     form: Annotated[str, typer.Option("--format", help="Of a comparison: terminal or json.")] = "terminal",
 ) -> None:
     """Plan a fleet: replicas, nodes and failover shares, written to plan.lock.yaml."""
@@ -68,25 +74,34 @@ def plan(
     _check_together({"--compare": compare}, {"--what-if": bool(what_if), "--router": router is not None})
     _check_together({"--check": check_only}, {"--settle": settle, "--premiums": premiums})
     _check_together({"--format": form != "terminal"}, {"a plan that is written": not compared})
+    _check_together(
+        {"--within": within is not None},
+        {"--what-if, --router or --compare": compared, "--check": check_only, "--premiums": premiums},
+    )
+    _check_together({"--accept-gaps": accept_gaps}, {"a plan that is not --within": within is None})
     if compared:
-        from outlast.cli.comparing import published
-        from outlast.cli.comparing import what_if as variants
-        from outlast.cli.context import load
+        from outlast.cli.comparing import compared_with
 
-        if compare:
-            published(load(fleet), form)
-        else:
-            variants(load(fleet), what_if or (), router, form)
-        return
-    if check_only:
+        compared_with(fleet, what_if or (), router, form, figures=compare)
+    elif check_only:
         _check_lock(fleet)
-        return
+    elif within is not None:
+        from outlast.cli.holdings import plan_within
+
+        plan_within(fleet, within, settle=settle, accept_gaps=accept_gaps, dry_run=dry_run, brief=brief)
+    else:
+        _plan(fleet, settle=settle, premiums=premiums, dry_run=dry_run, brief=brief)
+
+
+def _plan(fleet: str, *, settle: bool, premiums: bool, dry_run: bool, brief: bool) -> None:
     from outlast.cli.context import load
+    from outlast.operations import refuse_expired, today_of
 
     found = load(fleet)
-    in_force = _plannable(found)
+    refuse_expired(found.intent, today_of(found.intent))
+    in_force = plannable(found)
     planned = _planned(found, in_force, settle=settle)
-    _show_plan(planned, found.intent, brief=brief)
+    show_plan(planned, found.intent, brief=brief)
     _write(found, _with_premiums(found.intent, planned.lock, in_force, anew=premiums), in_force, dry_run=dry_run)
 
 
@@ -143,7 +158,7 @@ def _write(found: Fleet, lock: Lock, in_force: Lock | None, *, dry_run: bool) ->
         print(f"wrote {path.parent.name}/{path.name}: {lock.step}. Review it with 'git diff', then commit it.")
 
 
-def _plannable(found: Fleet) -> Lock | None:
+def plannable(found: Fleet) -> Lock | None:
     """Return the lock to plan from, or say how to get rid of a damaged one."""
     from outlast.errors import BrokenLock, Problem
     from outlast.lock import LOCK_FILE
@@ -264,14 +279,15 @@ def _resources(fleet: str, previews: Path | None, state: Path | None) -> list[Re
     return resources
 
 
-def _show_plan(planned: Planned, intent: Intent, *, brief: bool) -> None:
+def show_plan(planned: Planned, intent: Intent, *, brief: bool, say_next: bool = True) -> None:
+    """Print what a plan holds and says of itself, and what remains to be done."""
     from outlast.planner import explain
 
     told = explain(intent, planned)
     print(told.first_line)
     if not brief:
         _show_tables(told)
-    if told.next_step:
+    if told.next_step and say_next:
         print(told.next_step)
 
 

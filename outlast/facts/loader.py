@@ -52,14 +52,18 @@ class Facts:
     """Resource type -> row."""
 
     def quotas_for(self, cloud: str, machine_type: str, capacity: str) -> tuple[QuotaFact, ...]:
-        """Return the quotas that a node of this type and capacity type counts against."""
-        return tuple(
-            quota
-            for quota in self.quotas
-            if quota.cloud == cloud
-            and capacity in quota.capacity
-            and any(fnmatchcase(machine_type, pattern) for pattern in quota.machine_types)
-        )
+        """Return the quotas of a region that a node of this type and capacity type counts against."""
+        return tuple(quota for quota in self._drawn_on(cloud, machine_type, capacity) if not quota.is_account_wide)
+
+    def caps_for(self, cloud: str, machine_type: str, capacity: str) -> tuple[QuotaFact, ...]:
+        """Return the quotas above those of a region: one grant for all regions of an account."""
+        return tuple(quota for quota in self._drawn_on(cloud, machine_type, capacity) if quota.is_account_wide)
+
+    def _drawn_on(self, cloud: str, machine_type: str, capacity: str) -> Iterator[QuotaFact]:
+        for quota in self.quotas:
+            patterns = quota.machine_types if quota.cloud == cloud and capacity in quota.capacity else ()
+            if any(fnmatchcase(machine_type, pattern) for pattern in patterns):
+                yield quota
 
     def sustained_gbps(self, machine: MachineType) -> float | None:
         """Return the network bandwidth that a node keeps up, or None if no source gives one."""

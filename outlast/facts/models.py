@@ -136,13 +136,19 @@ class QuotaFact(Row):
     quota_code: str
     quota_name: str
     unit: Literal["vcpu", "gpus"]
-    scope: str
+    scope: str = Field(pattern=r"^(account|project|subscription)(\+region)?$")
+    """What shares the grant: an account's machines in one region, or, without ``+region``, in all of them."""
     machine_types: Words
     """Patterns with ``*``."""
     capacity: Words
     """Capacity types that count against it."""
     raise_with: str
     """How an operator asks for more."""
+
+    @property
+    def is_account_wide(self) -> bool:
+        """Whether one grant covers every region of an account: a cap above those of the regions."""
+        return not self.scope.endswith("+region")
 
 
 class GoodputFact(Row):

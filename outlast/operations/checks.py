@@ -1,0 +1,172 @@
+"""Checks of places, machines and accounts against facts; each yields only what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from outlast.errors import Problem, listed
+from outlast.facts import LIST_BASIS
+from outlast.intent.checks_regions import zones_of
+from outlast.intent.known import unknown
+from outlast.lock import LockNodePool, freshness, stale_problem, undeclared
+from outlast.operations.findings import Situation, Verdict
+
+NOT_SOLD = "list_only_not_sold_on_demand"
+"""Basis of a list price for which nobody can buy the machine by the hour."""
+
+
+def check_lock(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield inputs that changed since the lock was made, and rows that are not as declared."""
+    fresh = freshness(situation.lock, situation.intent)
+    if fresh.stale:
+        yield "failed", stale_problem(situation.intent, fresh)
+    for problem in undeclared(situation.lock, situation.intent):
+        if f", regions.{region}." in f"{problem.where}.":
+            yield "failed", problem
+
+
+def check_account(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield an account that is not the allowed one: in the files, or of the credentials at hand."""
+    row = situation.intent.regions[region]
+    allowed = row.allowed_account or row.account
+    if row.account != allowed:
+        yield (
+            "failed",
+            Problem(
+                where=f"{situation.declared(region)}.account",
+                what="is not the allowed account",
+                got=row.account,
+                allowed=allowed,
+                do="Correct one of them",
+            ),
+        )
+    for owner, account in situation.accounts:
+        if owner == region and account != allowed:
+            yield (
+                "failed",
+                Problem(
+                    where=f"--account {region}",
+                    what="the credentials at hand are of another account",
+                    got=account,
+                    allowed=allowed,
+                    do="Sign in to the allowed account",
+                ),
+            )
+
+
+def check_zones(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield zones of rows that the region does not declare or the provider region does not have."""
+    intent = situation.intent
+    row = intent.regions[region]
+    place = intent.facts.provider_regions[row.cloud, row.provider_region]
+    if len(row.zones) > place.zones:
+        yield (
+            "failed",
+            Problem(
+                where=f"{situation.declared(region)}.zones",
+                what=f"{row.provider_region} has fewer zones than are declared",
+                got=str(len(row.zones)),
+                allowed=f"up to {place.zones}" if place.zones else "a provider region with zones",
+                do="Choose another provider region, or declare the zones it has",
+            ),
+        )
+    known = zones_of(intent, row)
+    for key, node_pool in _rows(situation, region):
+        where = f"{intent.name}/plan.lock.yaml, regions.{region}.node_pools.{key}.zone"
+        if node_pool.zone not in row.zones:
+            yield "failed", unknown(where, f"zone of {region}", node_pool.zone, row.zones)
+        elif known and node_pool.zone not in known:
+            yield "failed", unknown(where, f"zone of {row.provider_region}", node_pool.zone, known)
+
+
+def check_offering(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield machine types that the provider region, or a zone used, does not offer or that facts know no zones of."""
+    facts = situation.intent.facts
+    row = situation.intent.regions[region]
+    for key, node_pool in _rows(situation, region):
+        where = f"{situation.intent.name}/plan.lock.yaml, regions.{region}.node_pools.{key}"
+        offering = facts.offerings.get((row.cloud, row.provider_region, node_pool.machine_type))
+        if offering is None:
+            what = f"{node_pool.machine_type} is not offered in {row.provider_region}"
+            yield "failed", Problem(where=where, what=what, do="Choose another machine type or region, and plan again")
+        elif not offering.zones:
+            what = f"no source says which zones of {row.provider_region} offer {node_pool.machine_type}"
+            do = f"Ask the cloud whether account {row.account} may have it in {node_pool.zone}"
+            yield "warning", Problem(where=where, what=what, do=do)
+        elif node_pool.zone not in offering.zones:
+            yield (
+                "failed",
+                Problem(
+                    where=where,
+                    what=f"{node_pool.machine_type} is not offered in zone {node_pool.zone}",
+                    allowed=listed(offering.zones),
+                    do="Use a zone that offers it, and plan again",
+                ),
+            )
+
+
+def check_capacity_type(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield machine types with a list price for which nobody can buy them by the hour."""
+    row = situation.intent.regions[region]
+    for kind in dict.fromkeys((pool.machine_type, pool.capacity) for _, pool in _rows(situation, region)):
+        machine_type, capacity = kind
+        if capacity == "on_demand" and (row.cloud, row.provider_region, machine_type, NOT_SOLD) in (
+            situation.intent.facts.prices
+        ):
+            yield (
+                "failed",
+                Problem(
+                    where=f"{situation.declared(region)}.node_pools",
+                    what=f"{machine_type} is listed in {row.provider_region}, but not sold on demand",
+                    got=capacity,
+                    allowed="reserved or spot",
+                    do="Reserve it, or use a larger machine type that is sold on demand",
+                ),
+            )
+
+
+def check_disks(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield rows whose artifacts, at the sizes released now, exceed the local disks that facts know."""
+    intent = situation.intent
+    sizes = {name: row.size for name, row in (*intent.artifacts.models.items(), *intent.artifacts.adapters.items())}
+    for key, node_pool in _rows(situation, region):
+        where = f"{intent.name}/plan.lock.yaml, regions.{region}.node_pools.{key}.stage"
+        lacking = [name for name in node_pool.stage if name not in sizes]
+        if lacking:
+            yield "failed", unknown(where, "artifact", lacking[0], sizes)
+            continue
+        machine = intent.facts.machine_types.get((intent.regions[region].cloud, node_pool.machine_type))
+        if machine is None:
+            continue  # the offering check says so
+        staged_gib = sum(sizes[name] for name in node_pool.stage)
+        if machine.nvme_count is None:
+            what = f"no source says what local disks {machine.machine_type} has"
+            yield "warning", Problem(where=where, what=what, got=f"{staged_gib:g} GiB staged", do="Look at one node")
+        elif staged_gib > machine.disk_gib:
+            yield (
+                "failed",
+                Problem(
+                    where=where,
+                    what="the staged artifacts do not fit the local disks",
+                    got=f"{staged_gib:,.0f} GiB",
+                    allowed=f"up to {machine.disk_gib:,} GiB of {machine.machine_type}",
+                    do="Use a machine type with more local disk, or fewer models a node",
+                ),
+            )
+
+
+def check_prices(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield machines without a price; a deployment needs none, but nobody knows what it costs."""
+    row = situation.intent.regions[region]
+    for kind in dict.fromkeys((pool.machine_type, pool.capacity) for _, pool in _rows(situation, region)):
+        machine_type, capacity = kind
+        if (row.cloud, row.provider_region, machine_type, LIST_BASIS[capacity]) not in situation.intent.facts.prices:
+            what = f"no {LIST_BASIS[capacity]} price of {machine_type} in {row.provider_region}"
+            where = f"facts/prices.csv, {row.cloud} {row.provider_region}"
+            yield "warning", Problem(where=where, what=what, do="Add the price with its source")
+
+
+def _rows(situation: Situation, region: str) -> list[tuple[str, LockNodePool]]:
+    """Return the rows of a region that a deployment creates or keeps."""
+    rows = situation.lock.regions[region].node_pools
+    return [(key, row) for key, row in rows.items() if row.state != "leaving"]
