@@ -160,6 +160,7 @@ def make_documents(*regions: str) -> dict[str, dict[str, Any]]:
         "operations": {},
         "waivers": {},
         "variants": {},
+        "compare": {},
     }
 
 

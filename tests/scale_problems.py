@@ -22,8 +22,8 @@ def make_problem(demand: Any, survivors: Any = None, **changes: Any) -> ScalePro
     demand = np.asarray(demand, dtype=float)
     classes, regions, pools, _ = demand.shape
     everywhere = np.repeat(~np.eye(regions, dtype=bool)[None], classes, axis=0)
-    start = {"replica_tok_s": np.full((pools, 1), 1000.0), "surge": 1.0} | changes
-    accelerators = np.shape(start["replica_tok_s"])[1]
+    start: dict[str, Any] = {"replica_tok_s": np.full((pools, 1), 1000.0), "surge": 1.0} | changes
+    accelerators = np.asarray(start["replica_tok_s"]).shape[1]
     problem = ScaleProblem(
         demand_tok_s=demand,
         survivors=everywhere if survivors is None else np.asarray(survivors, dtype=bool),
