@@ -1,1 +1,1 @@
-"""Budgets of speed, measured as ratios in one run on one machine; printed, never asserted by time."""
+"""Budgets of speed as ratios within one run, and plans replayed on recorded weeks; printed, never asserted by time."""

@@ -1,17 +1,18 @@
-"""Runs every benchmark and prints its ratio: ``make bench``."""
+"""Runs every benchmark and prints its figures: ``make bench``."""
 
 from __future__ import annotations
 
 import os
 import platform
 
-from benchmarks import plan, preview
+from benchmarks import plan, preview, replay
 
 
 def main() -> None:
     """Print the machine, then each benchmark."""
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.machine()}")
     plan.run()
+    replay.run()
     preview.run()
 
 

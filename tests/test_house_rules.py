@@ -21,8 +21,10 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "tests/builders.py": "builds small fleets for tests",
         "tests/engine/edits.py": "edits locks as a hand slips",
         "tests/engine/simulation.py": "one simulation of the demo in a folder",
+        "tests/fleet_files.py": "writes small fleets for tests",
         "tests/recording.py": "the recording monitor",
         "tests/replica/replicas.py": "builds replicas for tests",
+        "tests/tiers.py": "builds small fleets of several tiers",
     },
 }
 """For each rule: file or `file::function`, and why it may break it. One that is not needed fails the test."""

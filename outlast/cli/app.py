@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, explaining, plans, replica, sim, spending
+from outlast.cli import deployments, drills, explaining, plans, replica, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -47,7 +47,7 @@ app.command()(explaining.why)
 app.command()(explaining.quote)
 app.command()(explaining.runway)
 app.command()(plans.verify)
-app.command()(plans.drill)
+app.command()(drills.drill)
 app.command()(replica.replica)
 app.command()(spending.previews)
 app.command()(spending.spend)

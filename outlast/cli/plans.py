@@ -1,4 +1,4 @@
-"""Commands that need no engine and no account: check, plan, verify, drill."""
+"""Commands that need no engine and no account: check, plan, verify."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from outlast.cli.context import Fleet
     from outlast.intent import Intent
     from outlast.lock import Lock
     from outlast.planner import Explanation, Planned
-    from outlast.report import MarginRow
     from outlast.view import Resource
 
 FleetName = Annotated[str, typer.Argument(help="Folder below config/fleets.")]
@@ -204,7 +203,7 @@ def verify(
 ) -> None:
     """Judge a lock, previews or a deployed state by the same rules as the policy pack."""
     from outlast.cli.context import load
-    from outlast.cli.printing import BAD, GOOD, messages
+    from outlast.cli.printing import BAD, GOOD, margins, messages
     from outlast.lock import freshness, stale_problem
     from outlast.proof import prove
     from outlast.report import margin_rows
@@ -226,7 +225,7 @@ def verify(
     if fresh.stale:
         messages([str(stale_problem(found.intent, fresh))])
     print("The tightest case of every pool, once this lock is deployed:")
-    _show_margins("losing", margin_rows(prove(lock, found.intent).binding()))
+    margins("losing", margin_rows(prove(lock, found.intent).binding()))
     messages(violation.text() for violation in violations)
     if refused or fresh.stale:
         print(f"{BAD} {fleet}: {_counted(len(refused), 'violation')}{' of a stale lock' if fresh.stale else ''}")
@@ -255,63 +254,6 @@ def _resources(fleet: str, previews: Path | None, state: Path | None) -> list[Re
             do = "Write it with 'pulumi stack export --stack FLEET.REGION --file FILE'"
             raise ConfigError(Problem(where=str(state), what="is no exported state", do=do)) from error
     return resources
-
-
-def drill(
-    fleet: FleetName,
-    lost: Annotated[str, typer.Option(help="Region to lose, on paper.")],
-) -> None:
-    """Lose a region on paper: where each class goes, and what every survivor then carries."""
-    from outlast.cli.context import load
-    from outlast.cli.printing import BAD, GOOD, table
-    from outlast.errors import ConfigError
-    from outlast.intent.known import unknown
-    from outlast.proof import misplaced, prove
-    from outlast.report import rows_of_loss
-
-    found = load(fleet)
-    if lost not in found.intent.regions:
-        raise ConfigError(unknown("--lost", "region", lost, found.intent.regions))
-    lock = found.lock()
-    outlaws = {(sent.residency, sent.region) for sent in misplaced(lock, found.intent) if f".{lost}." in sent.path}
-    goes = [
-        (residency, region, f"{share} %", BAD if (residency, region) in outlaws else GOOD)
-        for residency, losses in lock.shares.items()
-        for region, share in losses.get(lost, {}).items()
-        if share
-    ]
-    print(f"{lost} is lost. Its traffic goes, without anybody doing anything:")
-    table(("class", "to", "share", "may be there"), goes, right=(2,))
-    print("Survivors then carry, in their worst hour and with cold caches:")
-    rows = rows_of_loss(prove(lock, found.intent), lost)
-    _show_margins("", rows)
-    if outlaws or not all(row.holds for row in rows):
-        print(f"{BAD} {'a class goes where it may not be' if outlaws else f'the survivors cannot carry {lost}'}")
-        raise typer.Exit(1)
-    print(f"{GOOD} the survivors carry {lost} at every hour of the week")
-
-
-def _show_margins(losing: str, rows: Iterable[MarginRow]) -> None:
-    """Print margins; replicas are those that count (the canary does not) of those that must."""
-    from outlast.cli.printing import BAD, GOOD, table
-
-    headings = ["region", "pool", *([losing] if losing else []), "worst hour", "needs tok/s", "has tok/s", "spare"]
-    shown = [
-        (
-            r.region,
-            r.pool,
-            *([r.lost] if losing else []),
-            r.worst_hour,
-            f"{r.need_tok_s:,.0f}",
-            f"{r.available_tok_s:,.0f}",
-            f"{r.spare_part:+.1%}",
-            r.replicas,
-            GOOD if r.holds else BAD,
-        )
-        for r in rows
-    ]
-    right = tuple(range(len(headings) - 3, len(headings) + 1))
-    table([*headings, "replicas that count", ""], shown, right=right)
 
 
 def _show_plan(planned: Planned, intent: Intent, *, brief: bool) -> None:

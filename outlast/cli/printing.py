@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from outlast.previews import Watched
+    from outlast.report import MarginRow
 
 GOOD, BAD = "✔", "✘"
 _QUIET_S = 10.0
@@ -29,6 +30,27 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Sequ
         shown.add_row(*(str(cell) for cell in row))
     width = None if sys.stdout.isatty() else 140
     Console(width=width, highlight=False, markup=False).print(shown)
+
+
+def margins(losing: str, rows: Iterable[MarginRow]) -> None:
+    """Print margins; replicas are those that count (the canary does not) of those that must."""
+    headings = ["region", "pool", *([losing] if losing else []), "worst hour", "needs tok/s", "has tok/s", "spare"]
+    shown = [
+        (
+            r.region,
+            r.pool,
+            *([r.lost] if losing else []),
+            r.worst_hour,
+            f"{r.need_tok_s:,.0f}",
+            f"{r.available_tok_s:,.0f}",
+            f"{r.spare_part:+.1%}",
+            r.replicas,
+            GOOD if r.holds else BAD,
+        )
+        for r in rows
+    ]
+    right = tuple(range(len(headings) - 3, len(headings) + 1))
+    table([*headings, "replicas that count", ""], shown, right=right)
 
 
 def messages(texts: Iterable[str]) -> None:

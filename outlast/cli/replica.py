@@ -122,7 +122,7 @@ def _of_fleet(name: str, fleet: str, options: Mapping[str, Any]) -> Chosen:
     fields = _fields(options, problems)
     if problems:
         raise ConfigError(problems)
-    found = replica_of(intent, name, accelerator, options["rank"], **fields)
+    found = replica_of(intent, name, accelerator, **fields)
     released = intent.artifacts.models[model.artifact].size * 2**30
     return Chosen(intent.facts, found, intent, released if "precision" not in fields else weights_bytes(found))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from outlast.errors import Problem, listed
 from outlast.intent import Intent
 from outlast.intent.regions import NodePool
+from outlast.replica import slow_starts
 
 _COLD = "scale-to-zero"
 
@@ -29,7 +30,16 @@ def usable_node_pools(intent: Intent, region: str, model: str, accelerator: str)
 
 
 def check_plannable(intent: Intent) -> Iterator[Problem]:
-    """Yield models that a region hosts on nodes that none of its replicas may count on."""
+    """Yield models on nodes that none of their replicas may count on, and cold starts that a class cannot wait for."""
+    for slow in slow_starts(intent):
+        longest = max(slow.start.steps, key=lambda step: step.seconds)
+        yield Problem(
+            where=f"{intent.name}/models.yaml, models.{slow.model}.tier",
+            what=f"'{slow.model}' starts too slowly on {slow.region} '{slow.node_pool}' for class '{slow.residency}'",
+            got=f"{slow.start.total_s:,.0f} s, of them {longest.seconds:,.0f} s {longest.name}",
+            allowed=f"up to {slow.allowed_s:,.0f} s, the class's allowed_outage",
+            do="Use another tier, a faster machine type or smaller weights, or agree on a longer outage",
+        )
     for model in used_models(intent):
         for region in intent.regions:
             found = intent.accelerators_for(model, region)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from outlast.intent import Intent
-from outlast.intent.models import Model
+from outlast.intent.models import WHOLE, Model
+from outlast.intent.partitions import MIG, profile_of
+from outlast.replica.cold_start import ColdStart, cold_start
 from outlast.replica.memory import on_fewest_gpus
-from outlast.replica.spec import DEFAULT_RANK, Adapters, Replica
+from outlast.replica.precision import GIB
+from outlast.replica.spec import Adapters, Replica
 
 
-def replica_of(intent: Intent, name: str, accelerator: str, rank: int = DEFAULT_RANK, **changes: Any) -> Replica:
+def replica_of(intent: Intent, name: str, accelerator: str, **changes: Any) -> Replica:
     """Return a replica of the fleet's model on an accelerator of facts.
 
     Its GPUs are those of the model's record for the accelerator; without one, the fewest that hold it.
@@ -19,7 +24,6 @@ def replica_of(intent: Intent, name: str, accelerator: str, rank: int = DEFAULT_
         intent: the fleet.
         name: a model of the fleet.
         accelerator: a card of facts.
-        rank: rank of the model's variants.
         changes: fields of `Replica` that go before the model's record.
 
     Raises:
@@ -33,16 +37,62 @@ def replica_of(intent: Intent, name: str, accelerator: str, rank: int = DEFAULT_
         "precision": model.precision,
         "kv_precision": model.kv_precision,
         "context_tokens": model.context,
-        "adapters": adapters_of(model, rank),
+        "adapters": adapters_of(model),
         "task": None if model.unit == "output tok/s" else "pool",
         "where": f"{intent.name}/models.yaml, models.{name}",
     }
-    counted = {"gpus": how.gpus_per_replica} if how and changes.get("partition", "whole") == "whole" else {}
+    part = _part(how.partition) if how else WHOLE
+    counted = (
+        {"gpus": how.gpus_per_replica, "partition": part} if how and changes.get("partition", part) == part else {}
+    )
     found = Replica(**{**record, **counted, **changes})
     return found if counted or "gpus" in changes else on_fewest_gpus(found)
 
 
-def adapters_of(model: Model, rank: int = DEFAULT_RANK) -> Adapters | None:
-    """Return slots for all variants of a model, each as large as the largest; None if it has none."""
-    sizes = [variant.size for variant in model.variants.values()]
-    return Adapters(len(sizes), max(sizes), rank) if sizes else None
+def adapters_of(model: Model) -> Adapters | None:
+    """Return the slots that a model's replicas keep for adapters, each for the largest variant; None if it has none."""
+    if model.adapters is None:
+        return None
+    largest = max(model.variants.values(), key=lambda variant: variant.size / variant.rank)
+    slots = min(model.adapters.slots, len(model.variants))
+    size_gib = largest.size * model.adapters.max_rank / largest.rank
+    return Adapters(slots, size_gib, model.adapters.max_rank)
+
+
+@dataclass(frozen=True)
+class SlowStart:
+    """A model that scales to zero and starts too slowly for a class."""
+
+    region: str
+    model: str
+    node_pool: str
+    residency: str
+    start: ColdStart
+    allowed_s: float
+    """Outage that the class allows."""
+
+
+def slow_starts(intent: Intent) -> Iterator[SlowStart]:
+    """Yield every cold start on a new node that takes longer than a class that may wait for it allows.
+
+    Raises:
+        FactError: facts lack the network or the disks of a machine type.
+    """
+    for name, model in intent.models.items():
+        artifact = intent.artifacts.models.get(model.artifact)
+        if model.tier != "scale-to-zero" or artifact is None:
+            continue
+        for region, row in intent.regions.items():
+            for accelerator, how in intent.accelerators_for(name, region).items():
+                for node_pool, pool in intent.node_pools_for(region, accelerator, how.partition).items():
+                    machine = intent.facts.machine_types[row.cloud, pool.machine_type]
+                    start = cold_start(intent.facts, machine, artifact.size * GIB, how.gpus_per_replica, "new-node")
+                    for residency, detail in intent.tenants_file.classes.items():
+                        waits = name in intent.models_of_class[residency] and intent.may_hold(residency, region)
+                        if waits and start.total_s > detail.allowed_outage:
+                            yield SlowStart(region, name, node_pool, residency, start, detail.allowed_outage)
+
+
+def _part(partition: str) -> str:
+    """Return the name of one part of cards divided so."""
+    return f"{MIG}{profile_of(partition)}" if partition.startswith(MIG) else partition

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from outlast.errors import listed
 from outlast.intent import region_stack, routing_stack
 from outlast.lock import overfull, short_quotas, undeclared
-from outlast.proof import NOTHING, REPLICA, Case, Margin, arithmetic, cure, judge, realises, shortfall, unserved
+from outlast.proof import NODE, NOTHING, REPLICA, Case, Margin, arithmetic, cure, judge, realises, shortfall, unserved
+from outlast.replica import slow_starts
 from outlast.rules.rule import LOCK, Deployment, Rule
 from outlast.rules.violation import Violation
 
-_RULE_OF = {NOTHING: "H-01", REPLICA: "H-26"}
+_RULE_OF = {NOTHING: "H-01", REPLICA: "H-26", NODE: "H-26"}
 
 
 def rule_of(margin: Margin) -> str:
@@ -171,13 +172,38 @@ def _rule(id_: str, title: str, checks: str) -> Rule:
     )
 
 
+def check_cold_starts(deployment: Deployment) -> Iterator[Violation]:
+    """Yield every pool that starts too slowly for a class; refused until it is deployed, then reported."""
+    for slow in slow_starts(deployment.intent):
+        block = deployment.lock.regions.get(slow.region)
+        pools = block.pools.items() if block else ()
+        for key in (key for key, pool in pools if pool.pool == slow.model):
+            runs = (deployment.applied or {}).get(region_stack(deployment.intent.name, slow.region))
+            yield Violation(
+                rule="H-34",
+                urn=LOCK,
+                path=f"regions.{slow.region}.pools.{key}",
+                title=f"{slow.model} starts too slowly in {slow.region} for class '{slow.residency}'",
+                found=f"{slow.start.total_s:,.0f} s on {slow.start.machine_type}",
+                allowed=f"up to {slow.allowed_s:,.0f} s, the class's allowed outage",
+                why="a model that scales to zero serves nobody until it has started",
+                chain="; ".join(f"{step.name} {step.seconds:,.0f} s" for step in slow.start.steps),
+                fix="use another tier, a faster machine type or smaller weights, and plan again",
+                refused=runs is None or key not in runs.counts.pools,
+            )
+
+
 RULES = (
     _rule("H-01", "Every pool carries its own demand at every hour", "all 168 hours at normal occupancy"),
     _rule(
         "H-02", "The fleet carries the loss of any region", "every lost region, hour and class with the lock's shares"
     ),
     _rule("H-03", "Every region carries the loss of any of its zones", "every zone and hour at failure occupancy"),
-    _rule("H-26", "Every pool carries the loss of a replica", "all hours at normal occupancy with one replica fewer"),
+    _rule(
+        "H-26",
+        "Every pool carries the loss of a replica",
+        "all hours at normal occupancy with one replica fewer; of a packed pool, one node fewer",
+    ),
     Rule(
         id="H-05",
         title="Resources are what the lock says",
@@ -213,6 +239,17 @@ RULES = (
         fix="ask for more, or lower the demand and plan again",
         is_local=False,
         check=check_quotas,
+    ),
+    Rule(
+        id="H-34",
+        title="Models that scale to zero start inside the allowed outage",
+        severity="high",
+        why="a model that scales to zero serves nobody until it has started",
+        checks="node, image, download, load and start of every such model, against every class that may wait for it",
+        misses="clouds that have no node to give; time until a node is there is assumed",
+        fix="use another tier or a faster machine type",
+        is_local=False,
+        check=check_cold_starts,
     ),
     Rule(
         id="H-17",

@@ -8,7 +8,7 @@ import pytest
 
 from outlast.cli.app import main
 from outlast.replica import cold_start, memory_of
-from tests.builders import CONFIG, H100, demo_intent, facts, make_intent
+from tests.builders import CONFIG, H100, demo_intent, facts, make_adapters, make_artifact, make_intent
 from tests.replica.replicas import make_replica
 
 SEED = ("Llama-3.1-70B", "--accelerator", H100, "--gpus", "8", "--precision", "fp8", "--accounting", "nominal")
@@ -100,8 +100,10 @@ def test_options_go_before_the_record_of_a_fleet(run):
 
 
 def test_variants_of_a_fleets_model_take_their_memory(run, monkeypatch):
-    variants = {f"tune-{number}": {"owner": "shop", "size": f"{number} GiB"} for number in (1, 2)}
-    intent = make_intent(models={"models": {"chat": {"variants": variants}}})
+    variants = {f"tune-{number}": {"owner": "shop", "size": f"{number} GiB", "rank": 64} for number in (1, 2)}
+    base = make_adapters(variants=variants | {"tuned": None})
+    artifacts = {"adapters": {name: make_artifact() for name in variants}}
+    intent = make_intent(models={"models": {"chat": base}}, artifacts=artifacts)
     monkeypatch.setattr("outlast.cli.context.load", lambda _: SimpleNamespace(intent=intent))
     found = document(run, "chat", "--fleet", "test")
     assert found["adapter_bytes"] == 2 * 2 * 2**30

@@ -1,15 +1,18 @@
 """Every tier, several accelerators, reservations and hosted routes: counted, proven, and no node too many."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from outlast.errors import InfeasiblePlan, PlanError
 from outlast.intent import Intent
+from outlast.intent.capacity import Holdings
 from outlast.lock import Lock, LockPool, overfull
 from outlast.planner import settled_lock
 from outlast.proof import Case, prove
 from tests.builders import H100, make_adapters, make_curve, make_holdings, make_intent, make_model, merged
+from tests.tiers import cold_fleet
 
 L4 = "l4-24"
 G_QUOTA = {"L-DB2E81BA": {"granted": "20k vCPU", "as_of": "2026-11-01"}}
@@ -145,12 +148,8 @@ def test_time_slices_beside_whole_cards_keep_their_own_demand_and_take_no_other(
     assert 900 * sum(pool.replicas.planned for key, pool in whole.items() if key.startswith("eu-north")) >= moved
 
 
-COLD = {"machine_type": "g6.xlarge", "scaling": "elastic"}
-
-
 def test_a_model_that_scales_to_zero_keeps_no_node_and_its_quota_holds_the_cold_start():
-    model = make_model(tier="scale-to-zero") | {"accelerators": on(L4, 100)}
-    lock = proven(fleet(model, COLD, 500, 0))
+    lock = proven(cold_fleet("1 h"))
     block = lock.regions["us-east"]
     assert {row.nodes.min for row in block.node_pools.values()} == {0}
     assert pools_of(lock)["us-east chat-l4"].replicas.floor == 0
@@ -160,16 +159,29 @@ def test_a_model_that_scales_to_zero_keeps_no_node_and_its_quota_holds_the_cold_
 
 
 def test_a_quota_that_cannot_hold_the_cold_start_is_no_plan():
-    model = make_model(tier="scale-to-zero") | {"accelerators": on(L4, 100)}
-    short = {"regions": {"us-east": {"quotas": {"L-DB2E81BA": {"granted": "28 vCPU", "as_of": "2026-11-01"}}}}}
+    intent = cold_fleet("1 h")
+    held = intent.capacity.regions | {"us-east": quota("28 vCPU")}
+    short = replace(intent, capacity=intent.capacity.model_copy(update={"regions": held}))
     with pytest.raises(InfeasiblePlan, match=r"L-DB2E81BA.*needs 32 vCPU"):
-        settled_lock(fleet(model, COLD, 500, capacity=short))
+        settled_lock(short)
+
+
+def quota(granted: str) -> Holdings:
+    return Holdings.model_validate({"quotas": {"L-DB2E81BA": {"granted": granted, "as_of": "2026-11-01"}}})
+
+
+def test_a_cold_start_longer_than_a_class_allows_is_no_plan():
+    with pytest.raises(
+        PlanError, match=r"models\.chat\.tier: 'chat' starts too slowly on us-east.*allowed up to 120 s"
+    ):
+        settled_lock(cold_fleet("2 min"))
 
 
 def test_a_model_that_scales_to_zero_needs_nodes_that_come_and_go():
     model = make_model(tier="scale-to-zero") | {"accelerators": on(L4, 100)}
+    patient = {"classes": {"open": {"allowed_outage": "1 h"}}}
     with pytest.raises(PlanError, match=r"scales to zero.*allowed .*elastic"):
-        settled_lock(fleet(model, COLD | {"scaling": "fixed"}, 500))
+        settled_lock(fleet(model, {"machine_type": "g6.xlarge"}, 500, tenants=patient))
 
 
 def test_two_accelerators_share_a_pool_where_that_is_cheaper():

@@ -4,7 +4,7 @@ import pytest
 
 from outlast.errors import ConfigError
 from outlast.replica import Adapters, engine_flags, least_gpus, memory_of, replica_of
-from tests.builders import H100, demo_intent, make_intent
+from tests.builders import H100, demo_intent, make_adapters, make_artifact, make_intent
 
 L40S = "l40s-48"
 
@@ -32,8 +32,12 @@ def test_on_a_part_of_a_card_it_runs_alone():
 
 
 def test_variants_share_the_largest_ones_slot():
-    variants = {"a": {"owner": "shop", "size": "1 GiB"}, "b": {"owner": "shop", "size": "3 GiB"}}
-    assert replica_of(intent(variants=variants), "chat", H100, 32).adapters == Adapters(2, 3.0, 32)
+    # 1 GiB at rank 16 is 2 GiB in a slot of rank 32; 3 GiB at rank 32 are 3
+    big = {"owner": "shop", "size": "3 GiB", "rank": 32}
+    base = make_adapters(adapters={"max_rank": 32, "slots": 8}, variants={"tuned": {"size": "1 GiB"}, "big": big})
+    artifacts = {"adapters": {name: make_artifact() for name in ("tuned", "big")}}
+    found = make_intent(models={"models": {"chat": base}}, artifacts=artifacts)
+    assert replica_of(found, "chat", H100).adapters == Adapters(2, 3.0, 32)
     assert replica_of(intent(), "chat", H100).adapters is None
 
 

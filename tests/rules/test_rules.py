@@ -10,10 +10,21 @@ from outlast.intent import Intent
 from outlast.intent.capacity import CapacityFile
 from outlast.intent.releases import OperationsFile
 from outlast.lock import Applied, AppliedFile, applied_output
+from outlast.planner import settled_lock
 from outlast.rules import LOCK, RULES, Deployment, run
 from outlast.view import UNKNOWN, Resource, View, view_of
-from tests.builders import facts, make_block, make_curve, make_intent, make_lock, make_resource, make_stack, with_input
+from tests.builders import (
+    facts,
+    make_block,
+    make_curve,
+    make_intent,
+    make_lock,
+    make_resource,
+    make_stack,
+    with_input,
+)
 from tests.rules.conftest import declared_resource, demo, demo_with
+from tests.tiers import cold_fleet
 
 NAMES = ("us-east", "eu-west", "eu-north")
 EU = {"serve_in": ["EU"], "fail_over_to": ["EU"], "legal_basis": "contract", "allowed_outage": "15 min"}
@@ -105,7 +116,14 @@ def drained(*regions: str) -> Deployment:
     return replace(demo(), intent=replace(demo().intent, operations=OperationsFile.model_validate({"regions": states})))
 
 
+def cold(allowed: str) -> Deployment:
+    """A model that scales to zero on L4 nodes, under classes that wait as long as a test says."""
+    lock = settled_lock(cold_fleet("1 h"))
+    return Deployment(intent=cold_fleet(allowed), lock=lock, applied=None, view=view_of([], facts()))
+
+
 PASSING = {
+    "a cold start that its class can wait for": (lambda: cold("1 h"), {"H-34"}),
     "a region drained beside one that serves its classes": (lambda: drained("eu-west"), {"H-17"}),
     "the demo as it is declared": (lambda: demo(), {rule.id for rule in RULES}),
     "a region on one cloud": (deployment, {"R-00", "R-01", "R-15", "R-27", "R-28", "H-05", "H-06", "H-08"}),
@@ -150,6 +168,7 @@ PASSING = {
 }
 
 FAILING = {
+    "a cold start that its class cannot wait for": (lambda: cold("2 min"), {("H-34", LOCK)}),
     "a type that is not listed": (
         lambda: deployment(more=(make_resource("aws:dynamodb/table:Table", "table"),)),
         {("R-00", "table")},
@@ -323,6 +342,14 @@ def test_a_negative_margin_that_is_not_lowered_is_only_reported():
     assert {row.rule for row in rows} >= {"H-02", "H-26"}
     assert not any(row.refused for row in rows)
     assert all(row.title.startswith("Not yet proven") for row in rows)
+
+
+def test_a_cold_start_that_is_deployed_already_is_only_reported():
+    case = cold("2 min")
+    applied = {f"test.{name}": Applied.model_validate(applied_output(case.lock, name)) for name in case.lock.regions}
+    rows = [row for row in run(RULES, replace(case, applied=applied)) if row.rule == "H-34"]
+    assert rows
+    assert not any(row.refused for row in rows)
 
 
 def test_a_quota_that_was_cut_is_reported_and_does_not_stop_a_deployment():
