@@ -11,7 +11,7 @@ REPO = Path(__file__).parents[1]
 ROWS = re.findall(
     r"^\| (F\d\d) \| (.*?) \| (.*?) \| ?(.*?) ?\|$", (REPO / "docs/features.md").read_text(), re.MULTILINE
 )
-PLANNING = {"check", "plan", "why", "quote", "runway", "replica"}
+PLANNING = {"init", "import", "check", "plan", "why", "quote", "runway", "replica"}
 COMMANDS = PLANNING | {"verify", "drill", "previews", "spend", "applied", "exports", "sim"}
 
 

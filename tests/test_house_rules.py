@@ -25,6 +25,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "tests/recording.py": "the recording monitor",
         "tests/replica/replicas.py": "builds replicas for tests",
         "tests/tiers.py": "builds small fleets of several tiers",
+        "tests/scale_problems.py": "builds small arrays for tests",
     },
 }
 """For each rule: file or `file::function`, and why it may break it. One that is not needed fails the test."""

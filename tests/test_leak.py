@@ -130,6 +130,8 @@ def test_the_clouds_own_files_were_there_to_delete(declared):
     roles = {path.name for path in (ROOT / "components").iterdir() if (path / f"{CLOUD}.py").exists()}
     expected = {f"components/{role}/{CLOUD}.py" for role in roles} | {
         f"components/serving/overlays/{CLOUD}.py",
+        f"outlast/ingest/quotas/{CLOUD}.py",
+        f"outlast/ingest/starters/{CLOUD}.py",
         f"outlast/view/{CLOUD}.py",
         f"simcloud/rows/{CLOUD}",
     }

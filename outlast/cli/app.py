@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, drills, explaining, plans, replica, sim, spending
+from outlast.cli import deployments, drills, explaining, imports, own_fleet, plans, replica, sim, spending
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -41,6 +41,8 @@ def options(
     """Plan, prove, price and provision a multi-region GPU inference platform."""
 
 
+app.command()(own_fleet.init)
+app.add_typer(imports.app, name="import")
 app.command()(plans.check)
 app.command()(plans.plan)
 app.command()(explaining.why)

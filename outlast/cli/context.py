@@ -39,6 +39,19 @@ def config_root() -> Path:
     return config_in(os.environ, _root_or_here())
 
 
+def written_root() -> Path:
+    """Return the root of configuration that people write: behind the mirror of a simulation, what it mirrors."""
+    root, sim = config_root(), os.environ.get("OUTLAST_SIM")
+    is_mirror = sim is not None and root.absolute() == (Path(sim) / "config").absolute()
+    return (mirrored(root) if is_mirror else None) or root
+
+
+def mirrored(config: Path) -> Path | None:
+    """Return the root of configuration that a simulation's mirror leads to, or None if it is no mirror."""
+    linked = next((path for path in sorted((config / "facts").glob("*.csv")) if path.is_symlink()), None)
+    return linked.readlink().parent.parent if linked else None
+
+
 def applied_file() -> Path:
     """Return the file of what is applied that the environment or the project says."""
     from outlast.lock import applied_path

@@ -11,11 +11,10 @@ import typer
 from outlast.cli.plans import FleetName
 
 if TYPE_CHECKING:
-    from outlast.cli.context import Fleet
     from outlast.errors import InfeasiblePlan
     from outlast.intent import Intent
     from outlast.lock import Lock
-    from outlast.planner import Choice, Paid, Price, Quote, Runway, Size, Trials
+    from outlast.planner import Paid, Price, Quote, Runway, Size, Trials
 
 Form = Annotated[str, typer.Option("--format", help="terminal or json.")]
 UNPROVEN = "searches ended before their gaps were closed"
@@ -109,20 +108,6 @@ def runway(
     _show_runway(fleet, growth, found)
 
 
-def what_if(found: Fleet, names: Sequence[str], router: str | None, form: str) -> None:
-    """Compare the plan of a fleet with its plans under variants and another router; nothing is written."""
-    from outlast.planner import compare
-
-    check_form(form)
-    others = _choices(found, names, router)
-    with trials(f"plan {found.intent.name} and {len(others)} more", form) as planning:
-        choices = compare(found.intent, others, planning)
-    if form == "json":
-        print_json({"fleet": found.intent.name, "choices": choices})
-        return
-    _show_choices(choices)
-
-
 def priced(intent: Intent) -> tuple[Price, ...]:
     """Return the price of every rule of a fleet."""
     from outlast.planner import premiums
@@ -176,32 +161,6 @@ def print_json(document: object) -> None:
         return value.model_dump(mode="json") if hasattr(value, "model_dump") else str(value)
 
     print(json.dumps(document, indent=2, default=plain))
-
-
-def _choices(found: Fleet, names: Sequence[str], router: str | None) -> dict[str, Intent]:
-    from outlast.errors import ConfigError, Problem
-    from outlast.intent.known import unknown
-    from outlast.intent.variants import with_variant
-    from outlast.planner import ROUTERS, with_router
-
-    problems: list[Problem] = []
-    variants = found.intent.variants.variants
-    others: dict[str, Intent] = {}
-    if ALL in names and not variants:
-        where = f"{found.intent.name}/variants.yaml"
-        problems.append(Problem(where=where, what="there are no variants", do="Add one, or leave --what-if out"))
-    for name in dict.fromkeys(name for given in names for name in (variants if given == ALL else (given,))):
-        try:
-            others[name] = with_variant(found.intent, found.folder, name)
-        except ConfigError as error:
-            problems += error.problems
-    if router is not None and router not in ROUTERS:
-        problems.append(unknown("--router", "router", router, ROUTERS))
-    elif router is not None:
-        others[f"router {router}"] = with_router(found.intent, router)
-    if problems:
-        raise ConfigError(problems)
-    return others
 
 
 def _show_paid(fleet: str, lock: Lock, paid: Sequence[Paid]) -> None:
@@ -269,32 +228,6 @@ def _show_runway(fleet: str, growth: str, found: Runway) -> None:
         ],
         right=(2, 3, 5),
     )
-
-
-def _show_choices(choices: Sequence[Choice]) -> None:
-    from outlast.cli.printing import BAD, messages, table
-
-    def row(choice: Choice) -> tuple[object, ...]:
-        size, more = choice.size, choice.more
-        if size is None:
-            return choice.name, BAD, "no plan", "", "", "", ""
-        differs = (f"{more.gpus:+,.0f}", f"{more.usd_h:+,.2f}") if more else ("", "")
-        return (
-            choice.name,
-            size.replicas,
-            f"{size.gpus:,.0f}",
-            size.nodes,
-            f"{size.usd_h:,.2f}",
-            *differs,
-            f"{choice.gap_pct:g}",
-        )
-
-    headings = ("plan", "replicas", "GPUs", "nodes", "USD/h", "GPUs more", "USD/h more", "gap %")
-    table(headings, [row(choice) for choice in choices], right=tuple(range(1, 8)))
-    for choice in choices:
-        if choice.why_not:
-            print(f"{BAD} {choice.name}: there is no plan")
-            messages(choice.why_not)
 
 
 def show_prices(prices: Sequence[Price]) -> None:

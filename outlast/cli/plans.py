@@ -54,21 +54,29 @@ def plan(
         typer.Option(help="Compare with a variant of variants.yaml, or 'all'; repeatable; writes nothing."),
     ] = None,
     router: Annotated[str | None, typer.Option(help="Compare with the router static or even; writes nothing.")] = None,
+    compare: Annotated[
+        bool, typer.Option(help="Find the figures of compare.yaml again; writes nothing, ends with 1 if any differs.")
+    ] = False,
     form: Annotated[str, typer.Option("--format", help="Of a comparison: terminal or json.")] = "terminal",
 ) -> None:
     """Plan a fleet: replicas, nodes and failover shares, written to plan.lock.yaml."""
-    compared = bool(what_if) or router is not None
+    compared = bool(what_if) or router is not None or compare
     _check_together(
-        {"--what-if or --router": compared},
+        {"--what-if, --router or --compare": compared},
         {"--check": check_only, "--settle": settle, "--premiums": premiums, "--brief": brief},
     )
+    _check_together({"--compare": compare}, {"--what-if": bool(what_if), "--router": router is not None})
     _check_together({"--check": check_only}, {"--settle": settle, "--premiums": premiums})
     _check_together({"--format": form != "terminal"}, {"a plan that is written": not compared})
     if compared:
+        from outlast.cli.comparing import published
+        from outlast.cli.comparing import what_if as variants
         from outlast.cli.context import load
-        from outlast.cli.explaining import what_if as compare
 
-        compare(load(fleet), what_if or (), router, form)
+        if compare:
+            published(load(fleet), form)
+        else:
+            variants(load(fleet), what_if or (), router, form)
         return
     if check_only:
         _check_lock(fleet)

@@ -44,11 +44,12 @@ def _source(sim: Path, root: Path) -> Path:
     import os
     from pathlib import Path
 
+    from outlast.cli.context import mirrored
+
     named = Path(os.environ.get("OUTLAST_CONFIG") or root / "config")
     if named.absolute() != (sim / "config").absolute():
         return named
-    linked = next((path for path in (sim / "config" / "facts").glob("*.csv") if path.is_symlink()), None)
-    return linked.readlink().parent.parent if linked else root / "config"
+    return mirrored(sim / "config") or root / "config"
 
 
 @app.command()

@@ -23,6 +23,7 @@ def check(intent: Intent) -> Iterator[Problem]:
         *check_releases(intent),
         *check_operations(intent),
         *check_waivers(intent),
+        *check_published(intent),
     ]
     yield from first
     if not first:
@@ -116,7 +117,7 @@ def check_releases(intent: Intent) -> Iterator[Problem]:
                 tenant,
                 intent.tenants_file.tenants,
             )
-    files = {"fleet", "regions", "models", "tenants", "demand", "guardrails", "capacity"}
+    files = {"fleet", "regions", "models", "tenants", "demand", "guardrails", "capacity", "artifacts"}
     for name, patch in intent.variants.variants.items():
         for stem in patch:
             if stem not in files:
@@ -174,6 +175,23 @@ def check_waivers(intent: Intent) -> Iterator[Problem]:
                 got=waiver.approver,
                 do="Name another approver",
             )
+
+
+def check_published(intent: Intent) -> Iterator[Problem]:
+    """Published figures are of variants, models and accelerators that exist."""
+    file, where = intent.published, f"{intent.name}/compare.yaml"
+    variants = intent.variants.variants
+    named = {f"plans.{index}": row.variant for index, row in enumerate(file.plans)}
+    named |= {f"optima.{index}": row.variant for index, row in enumerate(file.optima)}
+    for key, variant in named.items():
+        if variant is not None and variant not in variants:
+            yield unknown(f"{where}, {key}.variant", "variant", variant, variants)
+    for index, memory in enumerate(file.memory):
+        if memory.model not in intent.models:
+            yield unknown(f"{where}, memory.{index}.model", "model", memory.model, intent.models)
+        if memory.accelerator not in intent.facts.accelerators:
+            cards = intent.facts.accelerators
+            yield unknown(f"{where}, memory.{index}.accelerator", "accelerator", memory.accelerator, cards)
 
 
 def _ends_early(where: str, got: str, begins: str) -> Problem:

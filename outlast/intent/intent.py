@@ -8,6 +8,7 @@ from functools import cached_property
 
 from outlast.facts import Facts
 from outlast.intent.capacity import CapacityFile, Holdings
+from outlast.intent.comparison import ComparisonFile
 from outlast.intent.demand import DemandFile
 from outlast.intent.fleet import FleetFile
 from outlast.intent.guardrails import GuardrailsFile
@@ -49,6 +50,7 @@ class Intent:
     operations: OperationsFile
     waivers: WaiversFile
     variants: VariantsFile
+    published: ComparisonFile
 
     @property
     def regions(self) -> Mapping[str, Region]:

@@ -13,6 +13,7 @@ from outlast.facts import Facts
 from outlast.intent.base import Strict
 from outlast.intent.capacity import CapacityFile
 from outlast.intent.checks import check
+from outlast.intent.comparison import ComparisonFile
 from outlast.intent.demand import DAY_HOURS, WEEK_HOURS, Demand, DemandFile
 from outlast.intent.fleet import FleetFile
 from outlast.intent.guardrails import GuardrailsFile
@@ -37,10 +38,11 @@ FILES: Mapping[str, type[Strict]] = MappingProxyType(
         "operations": OperationsFile,
         "waivers": WaiversFile,
         "variants": VariantsFile,
+        "compare": ComparisonFile,
     }
 )
 """File stem -> model."""
-_OPTIONAL = frozenset({"operations", "waivers", "variants"})
+_OPTIONAL = frozenset({"operations", "waivers", "variants", "compare"})
 
 
 CONFIG_VARIABLE = "OUTLAST_CONFIG"

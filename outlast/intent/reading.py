@@ -161,6 +161,9 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "int_type": ("must be a whole number", "Mend the value"),
     "int_parsing": ("must be a whole number", "Mend the value"),
     "int_from_float": ("must be a whole number", "Mend the value"),
+    "float_parsing": ("must be a number", "Mend the value"),
+    "float_type": ("must be a number", "Mend the value"),
+    "greater_than": ("is too small", "Mend the value"),
     "greater_than_equal": ("is too small", "Mend the value"),
     "less_than_equal": ("is too large", "Mend the value"),
     "bool_type": ("must be true or false", "Mend the value"),
@@ -174,6 +177,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 }
 """Kind of mistake -> what is wrong, and what to do, in words that need no knowledge of Python."""
 _BOUNDS: Mapping[str, str] = {
+    "gt": "more than {}",
     "ge": "{} or more",
     "le": "{} or less",
     "min_length": "{} or more",

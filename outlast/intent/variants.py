@@ -8,8 +8,9 @@ A variant holds, by file stem, what to change in that file:
       fp8-kv:
         models: {models.chat-large.kv_precision: fp8}
 
-A key with dots is a path; in a list, a number is a position from 0. A mapping changes only the keys it names; a list or
-a value replaces what was there, and null removes the key. A lock is never written from a variant.
+A key with dots is a path; in a list, a number is a position from 0, the one behind the last adds an entry. A mapping
+changes only the keys it names; a list or a value replaces what was there, and null removes the key. A lock is never
+written from a variant.
 """
 
 from __future__ import annotations
@@ -119,7 +120,9 @@ def _patched(document: Any, patch: Mapping[str, Any], path: str) -> Any:
     for key, value in patch.items():
         place = f"{path}{key}"
         index = _position(document, key, place) if isinstance(document, list) else _spelled(document, key)
-        old = document[index] if isinstance(document, list) or index in document else None
+        if isinstance(document, list) and index == len(result) and value is not None:
+            result.append(None)
+        old = result[index] if isinstance(result, list) or index in result else None
         if isinstance(value, Mapping):
             result[index] = _patched(old if isinstance(old, dict | list) else {}, value, f"{place}.")
         elif value is not None:
@@ -135,9 +138,9 @@ def _patched(document: Any, patch: Mapping[str, Any], path: str) -> Any:
 
 
 def _position(document: list[Any], key: str, place: str) -> int:
-    if not key.isdigit() or int(key) >= len(document):
-        allowed = f"0 to {len(document) - 1}" if document else "none: the list is empty"
-        raise _Misfit(place, "is no position in the list", allowed, "Count from 0, or replace the whole list")
+    if not key.isdigit() or int(key) > len(document):
+        do = "Count from 0; the position behind the last one adds an entry"
+        raise _Misfit(place, "is no position in the list", f"0 to {len(document)}", do)
     return int(key)
 
 

@@ -6,6 +6,7 @@ that imports a solver.
 """
 
 from outlast.planner.attribution import Paid, attribution
+from outlast.planner.comparison import Figure, compare_published
 from outlast.planner.conflict import Way, explained, ways
 from outlast.planner.explain import Explanation, PoolLine, QuotaLine, ShareLine, explain
 from outlast.planner.holdings import Ask, Holding
@@ -22,6 +23,7 @@ __all__ = [
     "Ask",
     "Choice",
     "Explanation",
+    "Figure",
     "Holding",
     "Limits",
     "Paid",
@@ -40,6 +42,7 @@ __all__ = [
     "attribution",
     "check_months",
     "compare",
+    "compare_published",
     "explain",
     "explained",
     "has_premiums_of_other_inputs",

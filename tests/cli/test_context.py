@@ -7,7 +7,8 @@ import pytest
 from outlast.cli import context
 from outlast.errors import ConfigError
 from outlast.previews import Engine
-from tests.builders import demo_intent
+from simcloud.fleet_config import mirror
+from tests.builders import CONFIG, demo_intent
 
 ALL = ("demo.global", "demo.us-east", "demo.eu-west", "demo.eu-north", "demo.routing")
 
@@ -59,3 +60,11 @@ def test_an_incomplete_stack_is_told_on_standard_error(monkeypatch, capsys):
     assert told.err == (
         "demo.eu-north: its outputs are incomplete, so it counts as not deployed; run 'pulumi up -s demo.eu-north'\n"
     )
+
+
+@pytest.mark.parametrize("is_mirror", [True, False])
+def test_files_are_written_where_people_write_them(tmp_path, monkeypatch, is_mirror):
+    mirrored = mirror(CONFIG, tmp_path / "sim", "demo")
+    monkeypatch.setenv("OUTLAST_CONFIG", str(mirrored))
+    monkeypatch.setenv("OUTLAST_SIM", str(tmp_path / ("sim" if is_mirror else "another")))
+    assert context.written_root() == (CONFIG if is_mirror else mirrored)

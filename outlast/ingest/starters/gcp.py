@@ -1,0 +1,13 @@
+"""A region on Google Cloud in a scaffolded fleet."""
+
+CLOUD = "gcp"
+ANSWERS_DNS = False
+ACCOUNT = "{fleet}-inference"
+"""A project id."""
+ADMIN = "group:platform-admin@outlast.example"
+FIRST = ((2, "eu-west", "europe-west4"),)
+"""Place in the list of first regions, our name, the cloud's name."""
+WITHOUT_ZONES = ()
+"""Zones to leave out."""
+READ_QUOTAS = "gcloud beta quotas info list --service compute.googleapis.com --project {account} --format json"
+"""Prints what `outlast import quotas` reads."""

@@ -1,0 +1,166 @@
+"""A fleet as the arrays of `outlast.planner.scale`, and its answers as shares: for bounds, and for large fleets.
+
+Arrays know replicas, not nodes or zones, so their optimum is a bound of the plan: what a cell holds whatever the shares
+is taken over, a GPU costs what it costs on the cheapest node pool, quotas are as many GPUs as they could hold. Hosted
+routes are unknown to them; with any, their bounds say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from outlast.intent.models import WHOLE
+from outlast.intent.partitions import parts_of_card
+from outlast.planner.arrays import Arrays, Cell, CellKey, Floats, Lane
+from outlast.planner.money import node_usd_h
+from outlast.planner.needs import Shares, counts_alone
+from outlast.planner.objective import duty
+from outlast.planner.scale import ScaleProblem
+from outlast.planner.scale.problem import Bools, Ints
+from outlast.planner.variables import holdings_of
+
+
+def to_scale(arrays: Arrays, *, whole: bool = True) -> ScaleProblem:
+    """Return a fleet as arrays; axes in file order.
+
+    Args:
+        arrays: the fleet's needs.
+        whole: count what a cell holds whatever the shares in whole replicas, which tightens bounds.
+    """
+    classes, regions = list(arrays.demand), list(arrays.intent.regions)
+    pools = list(dict.fromkeys(pool for _, pool in arrays.cells))
+    cards = list(dict.fromkeys(lane.accelerator for lane in arrays.lanes.values()))
+    lanes = {
+        (regions.index(lane.region), pools.index(lane.pool), cards.index(lane.accelerator)): lane
+        for lane in arrays.lanes.values()
+        if not lane.is_sliced
+    }
+    shape = (len(regions), len(pools), len(cards))
+    replica_tok_s, replica_gpus = np.zeros(shape[1:]), np.ones(shape[1:])
+    allowed: Bools = np.zeros(shape, dtype=bool)
+    gpu_usd_h: Floats = np.full((shape[0], shape[2]), np.inf)
+    quota: Floats = np.zeros((shape[0], shape[2]))
+    for (region, pool, card), lane in lanes.items():
+        allowed[region, pool, card] = True
+        replica_tok_s[pool, card] = lane.goodput * arrays.failure
+        replica_gpus[pool, card] = _gpus(lane)
+        gpu_usd_h[region, card] = min(gpu_usd_h[region, card], _gpu_usd_h(arrays, lane))
+        quota[region, card] = max(quota[region, card], _granted_gpus(arrays, lane))
+    floor, least = np.zeros(shape[:2]), np.zeros(shape[:2])
+    canary = np.zeros(shape[1])
+    for (name, pool_name), cell in arrays.cells.items():
+        region, pool = regions.index(name), pools.index(pool_name)
+        floor[region, pool] = _floor_tok_s(arrays, (name, pool_name), cell, whole=whole)
+        least[region, pool] = cell.minimum + cell.canary
+        canary[pool] = cell.canary
+    return ScaleProblem(
+        demand_tok_s=_demand(arrays, classes, regions, pools),
+        survivors=_survivors(arrays, classes, regions),
+        replica_tok_s=replica_tok_s,
+        replica_gpus=replica_gpus,
+        allowed=allowed,
+        gpu_usd_h=np.where(np.isfinite(gpu_usd_h), gpu_usd_h, 0.0),
+        quota_gpus=np.where(np.isfinite(gpu_usd_h), quota, 0.0),
+        floor_tok_s=floor,
+        least_replicas=least,
+        canary_replicas=canary,
+        surge=arrays.surge,
+        objective=arrays.intent.fleet.objective,
+    )
+
+
+def shares_of(arrays: Arrays, shares_pct: Ints) -> Shares:
+    """Return shares of the arrays by name, without zeros. Shape: class, lost, region."""
+    classes, regions = list(arrays.demand), list(arrays.intent.regions)
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for move in arrays.moves:
+        row = shares_pct[classes.index(move.residency), regions.index(move.lost)]
+        named = {name: int(row[regions.index(name)]) for name in move.survivors if row[regions.index(name)]}
+        found.setdefault(move.residency, {})[move.lost] = named
+    return found
+
+
+def shares_pct(arrays: Arrays, shares: Shares) -> Ints:
+    """Return shares as an array. Shape: class, lost, region."""
+    classes, regions = list(arrays.demand), list(arrays.intent.regions)
+    found: Ints = np.zeros((len(classes), len(regions), len(regions)), dtype=np.int64)
+    for residency, losses in shares.items():
+        for lost, row in losses.items():
+            for survivor, share in row.items():
+                found[classes.index(residency), regions.index(lost), regions.index(survivor)] = share
+    return found
+
+
+def _demand(arrays: Arrays, classes: Sequence[str], regions: Sequence[str], pools: Sequence[str]) -> Floats:
+    """Return demand of the classes that survive a region. Shape: class, region, pool, hour."""
+    hours = len(next(iter(arrays.base(key, "none") for key in arrays.cells)))
+    demand: Floats = np.zeros((len(classes), len(regions), len(pools), hours))
+    for move in arrays.moves:
+        for (region, pool), values in arrays.demand[move.residency].items():
+            if region == move.lost:
+                demand[classes.index(move.residency), regions.index(region), pools.index(pool)] = values
+    return demand
+
+
+def _survivors(arrays: Arrays, classes: Sequence[str], regions: Sequence[str]) -> Bools:
+    survivors: Bools = np.zeros((len(classes), len(regions), len(regions)), dtype=bool)
+    for move in arrays.moves:
+        for survivor in move.survivors:
+            survivors[classes.index(move.residency), regions.index(move.lost), regions.index(survivor)] = True
+    return survivors
+
+
+def _floor_tok_s(arrays: Arrays, key: CellKey, cell: Cell, *, whole: bool) -> float:
+    """Return the capacity at the occupancy in failure that a cell holds whatever the shares; 0 where it has no home."""
+    if not cell.is_home:
+        return 0.0
+    if whole and len(cell.lanes) == 1 and not cell.lanes[0].is_sliced:
+        [lane] = cell.lanes
+        usable = int(np.argmax(counts_alone(arrays, lane))) - cell.canary
+        return usable * lane.goodput * arrays.failure
+    own = float(arrays.base(key, "none").max()) * arrays.failure / arrays.normal
+    if any(lane.is_sliced for lane in cell.lanes):
+        return 0.0
+    return own
+
+
+def _gpus(lane: Lane) -> float:
+    """Return the GPUs of a replica, a part of one where the card is divided."""
+    if lane.partition == WHOLE:
+        return float(lane.replica_gpus)
+    return lane.replica_devices / parts_of_card(lane.partition)
+
+
+def _gpu_usd_h(arrays: Arrays, lane: Lane) -> float:
+    """Return the least price of a GPU for an hour over a lane's node pools."""
+    place = arrays.intent.regions[lane.region]
+    prices = []
+    for name in lane.node_pools:
+        pool = place.node_pools[name]
+        machine = arrays.intent.facts.machine_types[place.cloud, pool.machine_type]
+        usd_h = node_usd_h(arrays.intent, lane.region, pool.machine_type, pool.capacity)
+        prices.append(usd_h * duty(arrays, (lane.region, name, pool.zones[0])) / machine.node_gpus)
+    return min(prices)
+
+
+def _granted_gpus(arrays: Arrays, lane: Lane) -> float:
+    """Return the most GPUs that quotas and reservations let a lane's node pools have."""
+    place, holdings = arrays.intent.regions[lane.region], arrays.intent.holdings(lane.region)
+    units = {quota.quota_code: quota.unit for quota in arrays.intent.facts.quotas if quota.cloud == place.cloud}
+    total = 0.0
+    for name in lane.node_pools:
+        pool = place.node_pools[name]
+        machine = arrays.intent.facts.machine_types[place.cloud, pool.machine_type]
+        limits = [np.inf]
+        for held in holdings_of(arrays, lane.region, name):
+            if held in holdings.reservations:
+                limits.append(holdings.reservations[held].nodes * machine.node_gpus)
+            elif held in holdings.quotas:
+                amount = holdings.quotas[held].granted
+                limits.append(amount * machine.node_gpus / machine.vcpu if units[held] == "vcpu" else amount)
+            else:
+                limits.append(0.0)
+        total += min(limits)
+    return float(total)
