@@ -78,6 +78,12 @@ def test_positions_reach_into_lists(varied):
     assert [set(curve.hours or ()) for curve in intent.demand_file.demand] == [{9000}]
 
 
+def test_positions_behind_the_last_one_add_entries(varied):
+    more = [make_curve("shop", name, 100) for name in ("eu-north", "eu-west")]
+    intent = varied({"demand": {"demand.2": more[0], "demand.3": more[1], "demand.0": None}})
+    assert [curve.origin for curve in intent.demand_file.demand] == ["eu-north", "eu-north", "eu-west"]
+
+
 def test_the_fleet_itself_is_not_touched(fleet):
     folder = fleet(v={"guardrails": {"burst_margin": "20 %"}})
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -125,7 +131,8 @@ def test_a_fleet_without_variants_says_so(fleet):
         ({"tenants": {"admits.EU": ["open"]}}, r"giving regions\.yaml.*no region listed there may serve class 'eu'"),
         ({"tenants": {"admits.EU": ["eu"]}}, "leaves no region that the class may go to"),
         ({"regions": {"regions.eu-west": None}}, r"giving capacity\.yaml, regions\.eu-west: unknown region"),
-        ({"demand": {"demand.3.model": "chat"}}, r"demand\.3: is no position in the list.*0 to 1"),
+        ({"demand": {"demand.3.model": "chat"}}, r"demand\.3: is no position in the list.*0 to 2"),
+        ({"demand": {"demand.2": None}}, "nothing to remove.*0 to 1"),
         ({"demand": {"demand.first": None}}, "is no position in the list"),
         ({"demand": {"demand": []}}, "demand: .*1 or more"),
         ({"demand": {"demand.0.hours": ["-1k tok/s"] * 24}}, "out of range"),
