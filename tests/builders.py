@@ -223,7 +223,7 @@ def make_intent(*regions: str, name: str = "test", **changes: Mapping[str, Any])
 def intent_of(documents: Mapping[str, Any], name: str = "test") -> Intent:
     """The intent of plain documents, file stem -> content, validated and checked as the loader does."""
     problems: list[Problem] = []
-    files = [validate(documents[stem], f"{name}/{stem}.yaml", model, problems) for stem, model in FILES.items()]
+    files = [validate(documents.get(stem, {}), f"{name}/{stem}.yaml", model, problems) for stem, model in FILES.items()]
     if problems:
         raise ConfigError(problems)
     intent = Intent(name, facts(), *files)  # type: ignore[arg-type]

@@ -21,6 +21,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "tests/builders.py": "builds small fleets for tests",
         "tests/engine/edits.py": "edits locks as a hand slips",
         "tests/engine/simulation.py": "one simulation of the demo in a folder",
+        "tests/fleet_files.py": "writes small fleets for tests",
         "tests/recording.py": "the recording monitor",
         "tests/replica/replicas.py": "builds replicas for tests",
         "tests/tiers.py": "builds small fleets of several tiers",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from outlast.planner import Paid, Price, Quote, Runway, Size, Trials
 
 Form = Annotated[str, typer.Option("--format", help="terminal or json.")]
+UNPROVEN = "searches ended before their gaps were closed"
 FORMS = ("terminal", "json")
 ALL = "all"
 
@@ -185,8 +186,8 @@ def _show_quote(fleet: str, peak: str, found: Quote) -> None:
     when = f"{peak} at {wanted.shape.peak_utc_hour:02d}:00 UTC"
     print(f"{fleet}: a tenant of '{wanted.residency}' from '{wanted.origin}' on '{wanted.model}', {when}, costs")
     print(f"  {_sized(found.more)}, {found.usd_month:+,.0f} USD/month")
-    if found.not_proven_usd_h > 0.005:
-        print(f"  give or take {found.not_proven_usd_h:,.2f} USD/h: a search ended before it closed its gap")
+    if found.unproven_usd_h:
+        print(f"  give or take {found.unproven_usd_h:,.2f} USD/h: {UNPROVEN}")
     if found.more.replicas and not found.more.nodes:
         print("  its replicas fit on nodes that are there anyway; the next tenant may not")
     table(
@@ -243,6 +244,8 @@ def show_prices(prices: Sequence[Price]) -> None:
 
     headings = ("rule", "on top of", "GPUs first in", "USD/h first in", "GPUs last in", "USD/h last in")
     table(headings, [(price.rule, price.on_top_of, *cells(price)) for price in prices], right=(2, 3, 4, 5))
+    if unproven := max((price.unproven_usd_h for price in prices), default=0.0):
+        print(f"give or take {unproven:,.2f} USD/h: {UNPROVEN}")
     for price in prices:
         if price.why_not:
             print(f"{BAD} {price.rule}: a plan to compare with does not exist")

@@ -119,22 +119,30 @@ def _patched(document: Any, patch: Mapping[str, Any], path: str) -> Any:
     result, removed = copy.copy(document), []
     for key, value in patch.items():
         place = f"{path}{key}"
-        index = _position(document, key, place) if isinstance(document, list) else _spelled(document, key)
-        if isinstance(document, list) and index == len(result) and value is not None:
-            result.append(None)
-        old = result[index] if isinstance(result, list) or index in result else None
-        if isinstance(value, Mapping):
-            result[index] = _patched(old if isinstance(old, dict | list) else {}, value, f"{place}.")
-        elif value is not None:
-            result[index] = value
-        elif isinstance(document, list) or index in document:
+        index = _position(result, key, place) if isinstance(result, list) else _spelled(result, key)
+        known = index < len(result) if isinstance(result, list) else index in result
+        if value is None and not known:
+            do = did_you_mean(key, result) if isinstance(result, dict) else ""
+            raise _Misfit(place, "there is nothing to remove", _keys(result), do or "Leave it out")
+        if value is None:
             removed.append(index)
+            continue
+        old = result[index] if known else None
+        if isinstance(value, Mapping):
+            value = _patched(old if isinstance(old, dict | list) else {}, value, f"{place}.")
+        if isinstance(result, list) and not known:
+            result.append(value)
         else:
-            do = did_you_mean(key, document) or "Leave it out"
-            raise _Misfit(place, "there is nothing to remove", listed(document), do)
+            result[index] = value
     for index in sorted(removed, reverse=True):
         del result[index]
     return result
+
+
+def _keys(document: Any) -> str:
+    if isinstance(document, dict):
+        return listed(document)
+    return f"0 to {len(document) - 1}" if document else "none: the list is empty"
 
 
 def _position(document: list[Any], key: str, place: str) -> int:

@@ -26,7 +26,7 @@ from outlast.intent.guardrails import GuardrailsFile, NoSurge, PrefillSurge
 from outlast.intent.intent import ANY
 from outlast.intent.tenants import ResidencyClass
 from outlast.lock import Lock, Premium, PremiumSize
-from outlast.planner.trials import Trial, Trials
+from outlast.planner.trials import Trial, Trials, unproven_usd_h
 
 Kind: TypeAlias = Literal["loss", "margin", "margin of a loss", "legal"]
 GROUNDS: Mapping[Kind, str] = {
@@ -57,8 +57,10 @@ class Price:
     first_in: PremiumSize | None
     """None where a plan that it compares does not exist."""
     last_in: PremiumSize | None
-    why_not: tuple[str, ...] = ()
+    why_not: tuple[str, ...]
     """Why a plan to compare with does not exist."""
+    unproven_usd_h: float
+    """How far either price may be off, because searches ended before their gaps were closed."""
 
 
 def rules_of(intent: Intent) -> tuple[Rule, ...]:
@@ -118,7 +120,14 @@ def _price(intent: Intent, rule: Rule, rules: tuple[Rule, ...], full: Trial, tri
     alone = _without(intent, off)
     with_it, ground, others = trials(alone), trials(rule.without(alone)), trials(rule.without(intent))
     problems = dict.fromkeys(str(p) for trial in (with_it, ground, others) for p in trial.problems)
-    return Price(rule.name, GROUNDS[rule.kind], _more(with_it, ground), _more(full, others), tuple(problems))
+    return Price(
+        rule=rule.name,
+        on_top_of=GROUNDS[rule.kind],
+        first_in=_more(with_it, ground),
+        last_in=_more(full, others),
+        why_not=tuple(problems),
+        unproven_usd_h=max(unproven_usd_h(with_it.lock, ground.lock), unproven_usd_h(full.lock, others.lock)),
+    )
 
 
 def _absent(kind: Kind) -> tuple[Kind, ...]:

@@ -16,7 +16,7 @@ from outlast.lock import Lock
 from outlast.planner.explain import explain
 from outlast.planner.holdings import Ask, smallest_asks
 from outlast.planner.plan import Planned
-from outlast.planner.trials import Size, Trials, size_of
+from outlast.planner.trials import Size, Trials, size_of, unproven_usd_h
 from outlast.units import HOURS_PER_MONTH
 
 COMMAND = "outlast quote"
@@ -56,7 +56,7 @@ class Quote:
     """Regions whose counts differ, in file order."""
     asks: tuple[Ask, ...]
     """Quotas and reservations that are too small; empty if the tenant fits what is held."""
-    not_proven_usd_h: float
+    unproven_usd_h: float
     """How far the price may be off, because a search ended before its gap was closed."""
 
     @property
@@ -132,7 +132,7 @@ def quote(intent: Intent, wanted: Wanted, trials: Trials) -> Quote:
         more=size_of(with_it) - size_of(without),
         regions=tuple(_regions(without, with_it, grown)),
         asks=short,
-        not_proven_usd_h=sum(lock.solver.usd_h * lock.solver.gap_pct / 100 for lock in (without, with_it)),
+        unproven_usd_h=unproven_usd_h(without, with_it),
     )
 
 

@@ -92,6 +92,11 @@ class Trials:
         return len(self._known)
 
 
+def unproven_usd_h(*locks: Lock | None) -> float:
+    """Return how far a difference of locks may be off, because searches ended before their gaps were closed."""
+    return round(sum(lock.solver.usd_h * lock.solver.gap_pct / 100 for lock in locks if lock), 2)
+
+
 def size_of(lock: Lock) -> Size:
     """Return what a lock holds; nodes at their maximum."""
     rows = [row for block in lock.regions.values() for row in block.node_pools.values()]

@@ -29,6 +29,16 @@ def test_a_step_that_has_met_no_resource_shows_its_time(monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines() == ["  … up demo.us-east: 10 s", "✘ up demo.us-east  (10.5 s)"]
 
 
+def test_a_step_tells_how_far_it_has_come_now_and_then(monkeypatch, capsys):
+    now = iter([0.0, 1.0, 11.0, 12.0])
+    monkeypatch.setattr("outlast.cli.printing.time", SimpleNamespace(monotonic=lambda: next(now)))
+    with printing.step("price the rules") as step:
+        step.tell("1 plan made")
+        step.tell("7 plans made")
+    told = capsys.readouterr().out.splitlines()
+    assert told == ["  … price the rules: 11 s, 7 plans made", "✔ price the rules  (12.0 s)"]
+
+
 def test_messages_are_indented_and_blank_lines_stay_blank(capsys):
     printing.messages(["one\n\ntwo"])
     assert capsys.readouterr().err == "  one\n\n  two\n"

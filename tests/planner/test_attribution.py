@@ -1,6 +1,7 @@
 """Layers say what each GPU pays for, and sum to what the lock holds."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from outlast.intent import Intent
 from outlast.planner import attribution, plan, settled_lock
 from outlast.planner.attribution import NO_POOL
 from tests.builders import H100, make_block, make_curve, make_holdings, make_intent, make_lock, make_model
+from tests.tiers import cold_fleet
 
 FLAT = {"demand": [make_curve("shop", "us-east", 2800)]}
 REGIONS = ("us-east", "eu-north", "eu-west")
@@ -122,33 +124,28 @@ def with_pool(model: dict[str, Any], **node_pool: Any) -> Intent:
 
 L4 = {"machine_type": "g6.xlarge"}
 MIG = "mig-7x1g.10gb"
+PACKED = {"tier": "packed", "accelerators": on(H100, 100, partition=MIG, gpus_per_replica=None)}
 SLICES = on("l4-24", 50, partition="slice-4") | on(H100, 1000, gpus_per_replica=4)
-TIERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "packed": (
-        {"tier": "packed", "accelerators": on(H100, 100, partition=MIG, gpus_per_replica=None)},
-        {"machine_type": "p5.4xlarge", "partition": MIG},
-    ),
-    "sliced": ({"tier": "packed", "accelerators": SLICES}, L4 | {"partition": "slice-4"}),
-    "scale to zero": ({"tier": "scale-to-zero", "accelerators": on("l4-24", 500)}, L4 | {"scaling": "elastic"}),
-    "two accelerators": ({"accelerators": on("l4-24", 90) | on(H100, 1000, gpus_per_replica=4)}, L4),
+TWO = on("l4-24", 90) | on(H100, 1000, gpus_per_replica=4)
+TIERS: dict[str, Callable[[], Intent]] = {
+    "packed": lambda: with_pool(PACKED, machine_type="p5.4xlarge", partition=MIG),
+    "sliced": lambda: with_pool({"tier": "packed", "accelerators": SLICES}, **L4, partition="slice-4"),
+    "scale to zero": lambda: cold_fleet("1 h"),
+    "two accelerators": lambda: with_pool({"accelerators": TWO}, **L4),
 }
 
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_layers_of_every_tier_sum_to_the_lock(tier):
-    model, node_pool = TIERS[tier]
-    intent = with_pool(model, **node_pool)
+    intent = TIERS[tier]()
     lock = settled_lock(intent)
     check_sums(intent, lock)
     assert all(paid.replicas >= 0 and paid.gpus >= 0 for paid in attribution(intent, lock))
 
 
 def test_packed_pools_pay_for_a_node_and_cold_ones_for_no_replica_or_zone():
-    losses = {}
-    for tier in ("packed", "scale to zero"):
-        model, node_pool = TIERS[tier]
-        intent = with_pool(model, **node_pool)
-        losses[tier] = {p.layer for p in attribution(intent, settled_lock(intent)) if p.region == "us-east"}
+    fleets = {tier: TIERS[tier]() for tier in ("packed", "scale to zero")}
+    losses = {tier: set(layers(intent, settled_lock(intent))) for tier, intent in fleets.items()}
     assert "node loss" in losses["packed"]
     assert "replica loss" not in losses["packed"]
     assert losses["scale to zero"] & {"replica loss", "zone loss", "minimum"} == set()

@@ -4,7 +4,7 @@ import pytest
 
 from outlast.errors import InfeasiblePlan
 from outlast.planner import plan
-from outlast.planner.trials import Trials, size_of
+from outlast.planner.trials import Trials, size_of, unproven_usd_h
 from outlast.planner.whatif import BASE, compare, with_router
 from tests.builders import P_QUOTA, make_curve, make_intent
 
@@ -34,6 +34,14 @@ def test_a_size_counts_what_the_lock_holds():
     # us-east 6 for a zone, eu-north 1.6 x 2800 / 900 -> 5, on 3 + 3 nodes of 8 GPUs
     assert (size.replicas, size.nodes, size.gpus) == (11, 6, 48)
     assert size.usd_h == lock.solver.usd_h
+
+
+def test_a_difference_is_as_sure_as_both_plans():
+    lock = plan(make_intent(demand=DEMAND), None).target
+    wide = lock.model_copy(update={"solver": lock.solver.model_copy(update={"usd_h": 200.0, "gap_pct": 1.5})})
+    assert unproven_usd_h(lock, None) == 0
+    assert unproven_usd_h(lock, wide) == 3
+    assert unproven_usd_h(wide, wide) == 6
 
 
 def test_choices_are_compared_with_the_fleet_as_it_is():
