@@ -30,6 +30,10 @@ class Quantity(float):
         made.unit = unit
         return made
 
+    def __getnewargs__(self) -> tuple[float, str]:
+        """Return what a copy is made of."""
+        return float(self), self.unit
+
 
 def parse(text: object, units: dict[str, float], example: str) -> Quantity:
     """Return the value of ``text`` in the base unit, with the unit that was written, without its prefix.

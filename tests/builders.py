@@ -95,13 +95,6 @@ def make_model(**changes: Any) -> dict[str, Any]:
     return merged(model, changes)
 
 
-def make_adapters(**changes: Any) -> dict[str, Any]:
-    """A base of adapters that cost a tenth of its goodput, with one variant of tenant ``shop``."""
-    cost = {"overhead": "10 %", "kind": "measured", "date": "2026-11-01", "source": "a test", "slots": 8}
-    variants = {"tuned": {"owner": "shop", "size": "0.3 GiB", "rank": 16}}
-    return merged(make_model(tier="adapters", adapters=cost, variants=variants), changes)
-
-
 def make_curve(tenant: str, origin: str, *tok_s: float, model: str = "chat", unit: str = "tok/s") -> dict[str, Any]:
     """A demand curve that repeats ``tok_s`` over the day; the number of values must divide 24."""
     hours = [f"{value:.6f} {unit}" for value in tok_s] * (24 // len(tok_s))

@@ -1,7 +1,16 @@
 """Builds small fleets of tiers that need more than a few keys changed."""
 
+from typing import Any
+
 from outlast.intent import Intent
-from tests.builders import H100, make_curve, make_intent
+from tests.builders import H100, make_curve, make_intent, make_model, merged
+
+
+def make_adapters(**changes: Any) -> dict[str, Any]:
+    """A base of adapters that cost a tenth of its goodput, with one variant of tenant ``shop``."""
+    cost = {"overhead": "10 %", "kind": "measured", "date": "2026-11-01", "source": "a test", "slots": 8}
+    variants = {"tuned": {"owner": "shop", "size": "0.3 GiB", "rank": 16}}
+    return merged(make_model(tier="adapters", adapters=cost, variants=variants), changes)
 
 
 def cold_fleet(allowed_outage: str) -> Intent:

@@ -13,6 +13,8 @@ from outlast.planner.program import Program
 from outlast.planner.solve import Limits, minimise
 from outlast.planner.variables import HoldingKey, Variables, allow_overflow, holdings_of, to_replicas, to_shares
 
+_ROUNDING = 0.01
+"""Of a quota or reservation; both are whole."""
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -43,7 +45,7 @@ def shortages(arrays: Arrays, program: Program, variables: Variables, limits: Li
     return [
         to_problem(arrays, _short(arrays, held, beyond), _reasons(arrays, held, replicas, shares))
         for held, beyond in over.items()
-        if beyond > 1e-6
+        if beyond > _ROUNDING
     ]
 
 

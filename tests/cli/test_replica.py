@@ -8,8 +8,9 @@ import pytest
 
 from outlast.cli.app import main
 from outlast.replica import cold_start, memory_of
-from tests.builders import CONFIG, H100, demo_intent, facts, make_adapters, make_artifact, make_intent
+from tests.builders import CONFIG, H100, demo_intent, facts, make_artifact, make_intent
 from tests.replica.replicas import make_replica
+from tests.tiers import make_adapters
 
 SEED = ("Llama-3.1-70B", "--accelerator", H100, "--gpus", "8", "--precision", "fp8", "--accounting", "nominal")
 

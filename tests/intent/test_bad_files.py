@@ -6,7 +6,8 @@ import pytest
 
 from outlast.errors import ConfigError
 from outlast.intent import load_intent
-from tests.builders import H100, facts, make_adapters, make_intent, make_model, messages_of, write_demo
+from tests.builders import H100, facts, make_intent, make_model, messages_of, write_demo
+from tests.tiers import make_adapters
 
 BROKEN_YAML = [
     ("a tab", "regions:\n  us-east:\n\tcloud: aws\n", ["line 3", "tabs"]),

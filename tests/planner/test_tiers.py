@@ -11,8 +11,8 @@ from outlast.intent.capacity import Holdings
 from outlast.lock import Lock, LockPool, overfull
 from outlast.planner import settled_lock
 from outlast.proof import Case, prove
-from tests.builders import H100, make_adapters, make_curve, make_holdings, make_intent, make_model, merged
-from tests.tiers import cold_fleet
+from tests.builders import H100, make_curve, make_holdings, make_intent, make_model, merged
+from tests.tiers import cold_fleet, make_adapters
 
 L4 = "l4-24"
 G_QUOTA = {"L-DB2E81BA": {"granted": "20k vCPU", "as_of": "2026-11-01"}}

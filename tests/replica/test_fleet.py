@@ -4,7 +4,8 @@ import pytest
 
 from outlast.errors import ConfigError
 from outlast.replica import Adapters, engine_flags, least_gpus, memory_of, replica_of
-from tests.builders import H100, demo_intent, make_adapters, make_artifact, make_intent
+from tests.builders import H100, demo_intent, make_artifact, make_intent
+from tests.tiers import make_adapters
 
 L40S = "l40s-48"
 
