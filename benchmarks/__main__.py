@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import platform
 
-from benchmarks import plan, preview
+from benchmarks import plan, plan_scale, preview
 
 
 def main() -> None:
     """Print the machine, then each benchmark."""
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.machine()}")
     plan.run()
+    plan_scale.run()
     preview.run()
 
 

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from outlast.planner.scale.refusals import check_problem
 from outlast.planner.scale.cuts import Cuts, to_cuts
 from outlast.planner.scale.problem import Floats, ScaleProblem
+from outlast.planner.scale.refusals import check_problem
 from outlast.planner.scale.relaxation import Relaxation
 
 Progress: TypeAlias = Callable[[str, float], None]

@@ -11,7 +11,7 @@ from outlast.planner.scale.loads import hourly_load, to_loads, to_needs
 from outlast.planner.scale.problem import TOLERANCE, WHOLE, Bools, Floats, Ints, ScaleProblem
 from outlast.planner.scale.staircase import Staircase
 
-STEPS = (5, 3, 2, 1)
+STEPS = (5, 2, 1)
 SWEEPS = 6
 NEAR = 16
 """Survivors of a class and lost region that the search tries."""
@@ -19,7 +19,7 @@ PARTNERS = 4
 """Cheapest receivers tried for each giver."""
 GAINS = 1e-7
 """Relative fall of the total that counts."""
-ENOUGH = 2e-5
+ENOUGH = 1e-4
 """Relative fall of the total in a sweep below which the search ends."""
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from outlast.planner.scale.refusals import check_problem
 from outlast.planner.scale.cuts import to_cuts
 from outlast.planner.scale.hourly import Progress, is_within_quota, silent, tighten
 from outlast.planner.scale.loads import Loads, to_loads, to_needs
 from outlast.planner.scale.problem import TOLERANCE, Floats, Ints, ScaleProblem
+from outlast.planner.scale.refusals import check_problem
 from outlast.planner.scale.relaxation import Relaxation, normalised
 from outlast.planner.scale.sparse import Answer
 
@@ -143,7 +143,11 @@ def sized_shares(problem: ScaleProblem) -> Floats:
     moved = problem.moved_tok_s.mean(axis=3)
     fit = (moved @ problem.held.T) / np.maximum(moved.sum(axis=2, keepdims=True), 1e-300)
     alone = problem.alone_tok_s.sum(axis=1)
-    size = problem.targets * np.maximum(alone, max(SMALLEST * alone.max(initial=0.0), TOLERANCE)) * np.maximum(fit, 1e-3) ** FIT
+    size = (
+        problem.targets
+        * np.maximum(alone, max(SMALLEST * alone.max(initial=0.0), TOLERANCE))
+        * np.maximum(fit, 1e-3) ** FIT
+    )
     few = size >= np.partition(size, -min(FEW, size.shape[2]), axis=2)[:, :, -min(FEW, size.shape[2])][:, :, None]
     return normalised(np.where(few, size, 0.0))
 
