@@ -9,7 +9,7 @@ from outlast.planner.scale import ScaleProblem
 
 NORMAL = 1750.0
 """Goodput of a replica at the occupancy of normal times, in the seed's figures."""
-SEED = {"us-east": (90_000, 18), "eu-west": (60_000, 12), "ap-south": (40_000, 7)}
+SEED: dict[str, tuple[float, float]] = {"us-east": (90_000, 18), "eu-west": (60_000, 12), "ap-south": (40_000, 7)}
 """Region -> peak and the hour when it is reached."""
 
 
@@ -21,7 +21,7 @@ def make_problem(demand: Any, survivors: Any = None, **changes: Any) -> ScalePro
     demand = np.asarray(demand, dtype=float)
     classes, regions, pools, _ = demand.shape
     everywhere = np.repeat(~np.eye(regions, dtype=bool)[None], classes, axis=0)
-    start = {"replica_tok_s": np.full((pools, 1), 1000.0), "surge": 1.0} | changes
+    start: dict[str, Any] = {"replica_tok_s": np.full((pools, 1), 1000.0), "surge": 1.0} | changes
     accelerators = np.shape(start["replica_tok_s"])[1]
     problem = ScaleProblem(
         demand_tok_s=demand,

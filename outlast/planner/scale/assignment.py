@@ -75,7 +75,7 @@ def _cover_region(choices: Choices, granted_gpus: Floats, price: Floats, overflo
 
     The search leaves cells alone whose next cover is much dearer, and takes all cells only where that exceeds a quota.
     """
-    chosen = choices.priced.argmin(axis=1)
+    chosen: Ints = choices.priced.argmin(axis=1)
     if not price.any():
         return chosen
     differs = (choices.gpus != choices.gpus_of(chosen)[:, None, :]).any(axis=2)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from outlast.planner.scale.cuts import to_cuts
-from outlast.planner.scale.hourly import Progress, is_within_quota, silent, tighten
+from outlast.planner.scale.hourly import Progress, is_within_quota, silent
 from outlast.planner.scale.loads import Loads, to_loads, to_needs
 from outlast.planner.scale.problem import TOLERANCE, Floats, Ints, ScaleProblem
 from outlast.planner.scale.refusals import check_problem
@@ -19,7 +19,7 @@ STILL_ROUNDS = 4
 """Rounds without progress after which the bound stands."""
 PROGRESS = 1e-5
 """Relative rise of the bound that counts as progress."""
-CLOSE = 1e-3
+CLOSE = 3e-3
 """Relative distance of shares and bound at which more rounds are not worth it."""
 FEW = 16
 """Survivors of a class among which the first shares are spread."""
@@ -118,10 +118,7 @@ def _start(problem: ScaleProblem, *, covers: bool) -> tuple[Relaxation, float]:
     bound = answer.bound + hourly.fixed_cost
     relaxation = Relaxation(problem, cuts, has_shares=True)
     if covers:
-        price = hourly.quota_price(answer)
-        bound = max(bound, tighten(hourly, price))
-        assert hourly.covers is not None
-        relaxation.start_covers(price).add(hourly.covers.cell, hourly.covers.counts)
+        relaxation.start_covers(hourly.quota_price(answer))
     return relaxation, bound
 
 
