@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from outlast.planner.scale.cuts import to_cuts
+from outlast.planner.scale.cuts import Cuts, to_cuts
 from outlast.planner.scale.hourly import Progress, is_within_quota, silent
 from outlast.planner.scale.loads import Loads, to_loads, to_needs
 from outlast.planner.scale.problem import TOLERANCE, Floats, Ints, ScaleProblem
@@ -54,8 +54,15 @@ class StaticBound:
     replicas: Floats
     """Fractions, canaries included. Shape: region, pool, accelerator."""
     loads: BindingLoads
-    own_price: Floats
-    """What a unit of the capacity a cell needs alone costs. Shape: region, pool."""
+    cuts: Cuts
+    """What sets of survivors need together."""
+    cut_price: Floats
+    """What a unit of the set's capacity costs; 0 where the cut does not bind. Shape: cut."""
+    capacity_price: Floats
+    """What a unit of capacity in a cell costs; what its loads and cuts do not account for, its own need does.
+
+    Shape: region, pool.
+    """
     quota_price: Floats
     """What a GPU of quota would save. Shape: region, accelerator."""
     overflow_gpus: Floats
@@ -189,7 +196,9 @@ def _to_static_bound(
         shares=shares,
         replicas=relaxation.replicas(answer),
         loads=BindingLoads(lost, region, pool, hour, price[binding] / scale),
-        own_price=relaxation.capacity_price(answer),
+        cuts=relaxation.cuts,
+        cut_price=relaxation.cut_price(answer),
+        capacity_price=relaxation.capacity_price(answer),
         quota_price=relaxation.quota_price(answer),
         overflow_gpus=answer.values[relaxation.overflow],
         rounds=rounds,
