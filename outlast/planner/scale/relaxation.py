@@ -187,7 +187,7 @@ class Relaxation:
 
     def cut_price(self, answer: Answer) -> Floats:
         """Return what a unit of the members' capacity costs. Shape: cut."""
-        return np.maximum(answer.duals[self.cut_rows], 0.0) / self._cut_scale
+        return np.asarray(np.maximum(answer.duals[self.cut_rows], 0.0) / self._cut_scale)
 
     def quota_price(self, answer: Answer) -> Floats:
         """Return what a GPU of quota would save. Shape: region, accelerator."""

@@ -145,7 +145,7 @@ def even_shares(problem: ScaleProblem) -> Floats:
 def sized_shares(problem: ScaleProblem) -> Floats:
     """Return shares by the size of the survivor, few where it lacks the pools that move. Shape: class, lost, region."""
     moved = problem.moved_tok_s.mean(axis=3)
-    fit = (moved @ problem.held.T) / np.maximum(moved.sum(axis=2, keepdims=True), 1e-300)
+    fit = np.einsum("clp,rp->clr", moved, problem.held) / np.maximum(moved.sum(axis=2, keepdims=True), 1e-300)
     alone = problem.alone_tok_s.sum(axis=1)
     size = (
         problem.targets

@@ -39,13 +39,15 @@ def replicas_by_flows(problem) -> float:
     classes, regions, _, _, hours = problem.shape
     program = SparseProgram()
     replicas = program.add_columns(np.ones(regions))
-    flows = {}
+    flows: dict[tuple[int, ...], int] = {}
     for lost, index, hour in np.ndindex(regions, classes, hours):
         if problem.moves[index, lost]:
             columns = program.add_columns(np.zeros(int(problem.survivors[index, lost].sum())))
             flows |= {
                 (lost, index, hour, region): column
-                for region, column in zip(np.flatnonzero(problem.survivors[index, lost]), columns, strict=True)
+                for region, column in zip(
+                    np.flatnonzero(problem.survivors[index, lost]).tolist(), columns.tolist(), strict=True
+                )
             }
             moved = np.array([problem.moved_tok_s[index, lost, 0, hour]])
             program.add_rows(moved, moved, columns[None], np.ones((1, len(columns))))
