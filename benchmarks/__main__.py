@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 
-from benchmarks import plan, preview, replay
+from benchmarks import plan, plan_scale, preview, replay
 
 
 def main() -> None:
@@ -13,6 +13,7 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.machine()}")
     plan.run()
     replay.run()
+    plan_scale.run()
     preview.run()
 
 

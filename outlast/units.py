@@ -30,9 +30,9 @@ class Quantity(float):
         made.unit = unit
         return made
 
-    def __getnewargs__(self) -> tuple[float, str]:
+    def __reduce__(self) -> tuple[type[Quantity], tuple[float, str]]:
         """Return what a copy is made of."""
-        return float(self), self.unit
+        return Quantity, (float(self), self.unit)
 
 
 def parse(text: object, units: dict[str, float], example: str) -> Quantity:

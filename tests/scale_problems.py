@@ -10,7 +10,7 @@ from outlast.planner.scale import ScaleProblem
 
 NORMAL = 1750.0
 """Goodput of a replica at the occupancy of normal times, in the seed's figures."""
-SEED = {"us-east": (90_000, 18), "eu-west": (60_000, 12), "ap-south": (40_000, 7)}
+SEED: dict[str, tuple[float, float]] = {"us-east": (90_000, 18), "eu-west": (60_000, 12), "ap-south": (40_000, 7)}
 """Region -> peak and the hour when it is reached."""
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from outlast.errors import InfeasiblePlan
     from outlast.intent import Intent
     from outlast.lock import Lock
-    from outlast.planner import Paid, Price, Quote, Runway, Size, Trials
+    from outlast.planner import MarginalPart, Paid, Price, Quote, Runway, Size, Trials
 
 Form = Annotated[str, typer.Option("--format", help="terminal or json.")]
 UNPROVEN = "searches ended before their gaps were closed"
@@ -33,7 +33,7 @@ def why(
     from outlast.errors import ConfigError, StaleLock
     from outlast.intent.known import unknown
     from outlast.lock import freshness, stale_problem
-    from outlast.planner import attribution
+    from outlast.planner import attribution, marginal_prices
 
     check_form(form)
     found = load(fleet)
@@ -47,10 +47,12 @@ def why(
     ]:
         raise ConfigError(problems)
     paid = [p for p in attribution(found.intent, lock) if region in (None, p.region) and pool in (None, p.pool)]
+    parts = [p for p in marginal_prices(found.intent) if region in (None, p.region) and pool in (None, p.pool)]
     if form == "json":
-        print_json({"fleet": fleet, "step": lock.step, "paid": paid})
+        print_json({"fleet": fleet, "step": lock.step, "paid": paid, "marginal": parts})
         return
     _show_paid(fleet, lock, paid)
+    _show_marginal(parts)
 
 
 def quote(
@@ -177,6 +179,21 @@ def _show_paid(fleet: str, lock: Lock, paid: Sequence[Paid]) -> None:
         reason = ", ".join(filter(None, [lost or p.layer, when]))
         rows.append((p.region, p.pool, p.accelerator, reason, p.replicas, f"{p.gpus:,.4g}", part, f"{p.usd_h:,.2f}"))
     table(("region", "pool", "on", "pays for", "replicas", "GPUs", "part", "USD/h"), rows, right=(4, 5, 6, 7))
+
+
+def _show_marginal(parts: Sequence[MarginalPart]) -> None:
+    from outlast.cli.printing import table
+    from outlast.proof import hour_text
+
+    if not parts:
+        return
+    print("At the margin, in the best plan with fractions, the capacity of each pool is bought for:")
+    rows: dict[tuple[str, str], list[str]] = {}
+    for p in parts:
+        hour = "" if p.hour is None else f" at {hour_text(p.hour)}"
+        reason = "what it needs alone" if p.lost is None else f"losing {p.lost}{hour}"
+        rows.setdefault((p.region, p.pool), []).append(f"{p.part:.0%} {reason}")
+    table(("region", "pool", "bought for"), [(*key, ", ".join(reasons)) for key, reasons in rows.items()])
 
 
 def _show_quote(fleet: str, peak: str, found: Quote) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from outlast.cli.context import Fleet
     from outlast.intent import Intent
     from outlast.lock import Lock
-    from outlast.planner import Explanation, Planned
+    from outlast.planner import Planned
     from outlast.view import Resource
 
 FleetName = Annotated[str, typer.Argument(help="Folder below config/fleets.")]
@@ -119,12 +119,16 @@ def _planned(found: Fleet, in_force: Lock | None, *, settle: bool) -> Planned:
     from outlast.errors import InfeasiblePlan
 
     try:
-        with step(f"plan {found.intent.name}"):
+        with step(f"plan {found.intent.name}") as running:
             from outlast import planner
 
+            def progress(what: str, part: float) -> None:
+                running.tell(f"{what} {part:.0%}")
+
             if settle:
-                return planner.settle(found.intent, in_force or found.lock(), found.applied())
-            return planner.plan(found.intent, in_force)
+                applied = found.applied()
+                return planner.settle(found.intent, in_force or found.lock(), applied, progress=progress)
+            return planner.plan(found.intent, in_force, progress=progress)
     except InfeasiblePlan as error:
         from outlast.cli.explaining import with_ways
 
@@ -281,43 +285,14 @@ def _resources(fleet: str, previews: Path | None, state: Path | None) -> list[Re
 
 def show_plan(planned: Planned, intent: Intent, *, brief: bool, say_next: bool = True) -> None:
     """Print what a plan holds and says of itself, and what remains to be done."""
+    from outlast.cli.plan_tables import show_tables
     from outlast.planner import explain
 
     told = explain(intent, planned)
     print(told.first_line)
     if not brief:
-        _show_tables(told)
+        show_tables(told)
+    for warning in told.warnings:
+        print(f"  note: {warning}")
     if told.next_step and say_next:
         print(told.next_step)
-
-
-def _show_tables(told: Explanation) -> None:
-    from outlast.cli.printing import table
-
-    table(
-        ("region", "pool", "on", "replicas", "nodes", "GPUs", "stranded", "USD/h", "set by"),
-        [
-            (
-                p.region,
-                p.pool,
-                p.accelerator,
-                p.replicas,
-                f"{p.nodes:g}",
-                f"{p.gpus:g}",
-                f"{p.stranded_gpus:g}",
-                f"{p.usd_h:,.2f}",
-                p.binding,
-            )
-            for p in told.pools
-        ],
-        right=(3, 4, 5, 6, 7),
-    )
-    table(
-        ("class", "when losing", "goes to"),
-        [(s.residency, s.lost, ", ".join(f"{region} {share} %" for region, share in s.survivors)) for s in told.shares],
-    )
-    table(
-        ("region", "quota", "needs", "granted", "unit"),
-        [(q.region, q.quota, f"{q.needed:,.0f}", f"{q.granted:,.0f}", q.unit) for q in told.quotas],
-        right=(2, 3),
-    )

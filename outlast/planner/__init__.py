@@ -10,6 +10,7 @@ from outlast.planner.comparison import Figure, compare_published
 from outlast.planner.conflict import Way, explained, ways
 from outlast.planner.explain import Explanation, PoolLine, QuotaLine, ShareLine, explain
 from outlast.planner.holdings import Ask, Holding
+from outlast.planner.marginal import MarginalPart, marginal_prices
 from outlast.planner.plan import Planned, plan, settle, settled_lock
 from outlast.planner.premiums import Price, has_premiums_of_other_inputs, premiums, to_lock, with_premiums
 from outlast.planner.quote import Quote, Wanted, quote, to_wanted
@@ -26,6 +27,7 @@ __all__ = [
     "Figure",
     "Holding",
     "Limits",
+    "MarginalPart",
     "Paid",
     "Planned",
     "PoolLine",
@@ -46,6 +48,7 @@ __all__ = [
     "explain",
     "explained",
     "has_premiums_of_other_inputs",
+    "marginal_prices",
     "parse_growth",
     "plan",
     "premiums",

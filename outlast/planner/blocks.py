@@ -67,7 +67,7 @@ def finished(
     """
     rows = {key: _holding(arrays, region, key, row, pools.values()) for key, row in rows.items()}
     used = sum(
-        pool.replica_gpus * replicas * pool.replica_devices / max(1, _devices_of(rows[key], pool))
+        replicas * pool.replica_devices * rows[key].node_gpus / rows[key].node_devices
         for pool in pools.values()
         for key, replicas in pool.places.items()
     )
@@ -241,11 +241,6 @@ def _holding(arrays: Arrays, region: str, key: str, row: LockNodePool, pools: It
         sizes[pool.replica_devices] += pool.places.get(key, 0)
     count = max(row.nodes.max, nodes_for(sizes, row.node_devices))
     return row.model_copy(update={"nodes": _nodes(arrays, region, row, count)})
-
-
-def _devices_of(row: LockNodePool, pool: LockPool) -> int:
-    """Return the devices that make up the GPUs of a replica on a row."""
-    return row.node_devices // int(row.node_gpus) if pool.replica_slices else pool.replica_devices
 
 
 def _bound(

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from outlast.intent import Intent
-from outlast.lock import Binding, Lock, LockRegion
+from outlast.lock import Binding, Lock, LockNodePool, LockPool, LockRegion, Window
+from outlast.planner.arrays import Arrays, CellKey, to_arrays
+from outlast.planner.loads import Crowded, Fullness, Strip, crowded, fullness, strips
 from outlast.planner.money import node_usd_h
 from outlast.planner.needs import Case
 from outlast.planner.plan import Planned
+from outlast.planner.scale import hourly_bound, static_bound
+from outlast.planner.scaling import to_scale
 from outlast.planner.shortage import in_words
+
+_FEW = 2
+"""Names that fit into the first line."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,8 @@ class PoolLine:
     usd_h: float
     binding: str
     """The tightest case, in words."""
+    full: Fullness | None
+    """How full the pool runs in the region; None of a pool that is leaving."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,27 @@ class QuotaLine:
 
 
 @dataclass(frozen=True)
+class RolloutLine:
+    """Hours in which a pool can give up replicas for a rollout."""
+
+    region: str
+    pool: str
+    replicas: int
+    windows: tuple[Window, ...]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What no plan costs less than, whatever the counts of nodes."""
+
+    static: float
+    """With one set of shares of any fraction."""
+    hourly: float
+    """With shares that differ by hour."""
+    unit: str
+
+
+@dataclass(frozen=True)
 class Explanation:
     """A plan in words and numbers."""
 
@@ -62,15 +92,21 @@ class Explanation:
     pools: tuple[PoolLine, ...]
     shares: tuple[ShareLine, ...]
     quotas: tuple[QuotaLine, ...]
+    strips: tuple[Strip, ...]
+    rollouts: tuple[RolloutLine, ...]
+    bounds: Bounds | None
+    """None where hosted routes carry a part, which the bounds do not know."""
+    warnings: tuple[str, ...]
 
 
 def explain(intent: Intent, planned: Planned) -> Explanation:
     """Return what a plan holds, what each part costs and why, and how good it is."""
-    lock = planned.lock
+    lock, arrays = planned.lock, to_arrays(intent)
+    full = {(line.region, line.pool): line for line in fullness(arrays, lock)}
     return Explanation(
         first_line=_first_line(intent, planned),
         next_step=_next_step(planned),
-        pools=tuple(line for region, block in lock.regions.items() for line in _pools(intent, region, block)),
+        pools=tuple(line for region, block in lock.regions.items() for line in _pools(intent, region, block, full)),
         shares=tuple(
             ShareLine(residency, lost, tuple(survivors.items()))
             for residency, rows in lock.shares.items()
@@ -81,6 +117,33 @@ def explain(intent: Intent, planned: Planned) -> Explanation:
             for region, block in lock.regions.items()
             for code, quota in block.quotas.items()
         ),
+        strips=tuple(strips(arrays, lock)),
+        rollouts=tuple(
+            RolloutLine(region, pool.pool, pool.replicas.planned, pool.rollout)
+            for region, block in lock.regions.items()
+            for pool in block.pools.values()
+            if pool.rollout
+        ),
+        bounds=bounds_of(arrays),
+        warnings=tuple(_too_full(line) for line in crowded(arrays, lock)),
+    )
+
+
+def bounds_of(arrays: Arrays) -> Bounds | None:
+    """Return the bounds of a fleet's plan in the unit of its objective; None where they say nothing."""
+    if any(cell.hosted is not None for cell in arrays.cells.values()):
+        return None
+    problem = to_scale(arrays)
+    unit = "USD/h" if problem.objective == "money" else "replicas"
+    return Bounds(static_bound(problem).total, hourly_bound(problem).tightened, unit)
+
+
+def _too_full(line: Crowded) -> str:
+    when = "when a region is lost" if line.is_failure else "at its peak"
+    return (
+        f"{line.pool} in {line.region} runs {line.planned_ratio:.0%} full {when}; {line.replicas} replicas of "
+        f"{line.sequences} sequences keep 99 of 100 waits below {line.arrivals.wait_p99:g} s only up to "
+        f"{line.allowed_ratio:.0%} (arrivals {line.arrivals.peakedness:g} times as uneven as independent ones)"
     )
 
 
@@ -102,10 +165,20 @@ def _first_line(intent: Intent, planned: Planned) -> str:
 
 def _unmeasured(intent: Intent, lock: Lock) -> Iterator[str]:
     used = {(pool.pool, pool.accelerator) for block in lock.regions.values() for pool in block.pools.values()}
-    for model, detail in intent.models.items():
-        for accelerator, how in detail.accelerators.items():
-            if (model, accelerator) in used and how.goodput.kind != "measured":
-                yield f"goodput of {model} on {accelerator} is {how.goodput.kind}"
+    kinds = {
+        f"{model} on {accelerator}": how.goodput.kind
+        for model, detail in intent.models.items()
+        for accelerator, how in detail.accelerators.items()
+        if (model, accelerator) in used
+    }
+    for kind in ("predicted", "assumed"):
+        names = [name for name, found in kinds.items() if found == kind]
+        if len(names) > _FEW:
+            yield f"goodput of {len(names)} of {len(kinds)} pools is {kind}"
+        elif names:
+            yield f"goodput of {' and '.join(names)} is {kind}"
+    if len(kinds) > 1 and "measured" not in kinds.values():
+        yield "none is measured"
 
 
 def _next_step(planned: Planned) -> str:
@@ -119,14 +192,14 @@ def _next_step(planned: Planned) -> str:
     return f"next: deploy this raise, regions before routing; '{settle}' then lowers it to {money}"
 
 
-def _pools(intent: Intent, region: str, block: LockRegion) -> Iterator[PoolLine]:
+def _pools(intent: Intent, region: str, block: LockRegion, full: Mapping[CellKey, Fullness]) -> Iterator[PoolLine]:
     used: dict[str, int] = dict.fromkeys(block.node_pools, 0)
     for pool in block.pools.values():
         for key, replicas in pool.places.items():
-            used[key] += replicas * pool.replica_gpus
+            used[key] += replicas * pool.replica_devices
     for pool in block.pools.values():
-        own = sum(replicas * pool.replica_gpus for replicas in pool.places.values())
-        parts = {key: replicas * pool.replica_gpus / used[key] for key, replicas in pool.places.items() if replicas}
+        own = sum(replicas * _gpus(block.node_pools[key], pool) for key, replicas in pool.places.items())
+        parts = {key: replicas * pool.replica_devices / used[key] for key, replicas in pool.places.items() if replicas}
         rows = {key: (block.node_pools[key], part) for key, part in parts.items()}
         gpus = sum(row.nodes.max * row.node_gpus * part for row, part in rows.values())
         yield PoolLine(
@@ -142,7 +215,13 @@ def _pools(intent: Intent, region: str, block: LockRegion) -> Iterator[PoolLine]
                 for row, part in rows.values()
             ),
             binding=_in_words(pool.binding),
+            full=full.get((region, pool.pool)),
         )
+
+
+def _gpus(row: LockNodePool, pool: LockPool) -> float:
+    """Return the GPUs that a replica takes of a node, a part of one where the card is divided."""
+    return pool.replica_devices * row.node_gpus / row.node_devices
 
 
 def _in_words(binding: Binding) -> str:

@@ -30,6 +30,7 @@ from outlast.lock import (
 from outlast.planner.arrays import Arrays, to_arrays
 from outlast.planner.blocks import block_of, finished, higher_pool, staged
 from outlast.planner.money import block_usd_h
+from outlast.planner.scale import Progress, silent
 from outlast.planner.shortage import check_held
 from outlast.planner.solve import Limits, solver_version
 from outlast.planner.target import Target, find_target
@@ -50,7 +51,7 @@ class Planned:
     """What the lock leads to once settled: the optimum."""
 
 
-def plan(intent: Intent, in_force: Lock | None, limits: Limits = UNLIMITED) -> Planned:
+def plan(intent: Intent, in_force: Lock | None, limits: Limits = UNLIMITED, progress: Progress = silent) -> Planned:
     """Return the raise from the lock in force to the optimum.
 
     Every row holds the larger of both counts. The lock's ``usd_h`` prices all its nodes, those about to leave included;
@@ -62,7 +63,7 @@ def plan(intent: Intent, in_force: Lock | None, limits: Limits = UNLIMITED) -> P
     """
     arrays = to_arrays(intent)
     _check_regions_kept(intent, in_force)
-    target = find_target(arrays, in_force, limits)
+    target = find_target(arrays, in_force, limits, progress)
     settled = _settled(arrays, target, in_force)
     if in_force is None:
         return Planned(settled.model_copy(update={"step": "raise"}), changed=True, target=settled)
@@ -77,7 +78,13 @@ def plan(intent: Intent, in_force: Lock | None, limits: Limits = UNLIMITED) -> P
     return Planned(lock, changed=True, target=settled)
 
 
-def settle(intent: Intent, in_force: Lock, applied: AppliedFile | None, limits: Limits = UNLIMITED) -> Planned:
+def settle(
+    intent: Intent,
+    in_force: Lock,
+    applied: AppliedFile | None,
+    limits: Limits = UNLIMITED,
+    progress: Progress = silent,
+) -> Planned:
     """Return the lock that follows a raise: the optimum, everything else gone. A settled lock may only be lowered.
 
     Raises:
@@ -89,7 +96,7 @@ def settle(intent: Intent, in_force: Lock, applied: AppliedFile | None, limits: 
         what = f"the raise was planned from other inputs (changed: {listed(stale)})"
         raise StaleLock(Problem(where=where, what=what, do=f"Run 'outlast plan {intent.name}' and deploy it first"))
     arrays = to_arrays(intent)
-    target = find_target(arrays, in_force, limits)
+    target = find_target(arrays, in_force, limits, progress)
     lock = _settled(arrays, target, in_force)
     if in_force.step == "settle" and _says_the_same(lock, in_force):
         return Planned(in_force, changed=False, target=lock)

@@ -7,7 +7,7 @@ either, and shares change only if that pays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from outlast.errors import InfeasiblePlan
@@ -16,14 +16,14 @@ from outlast.planner.arrays import Arrays, LaneKey
 from outlast.planner.counts import Counts, RegionCounts, define_model, find_counts
 from outlast.planner.needs import Shares
 from outlast.planner.objective import CENTS, cost_stages, shift_stage
+from outlast.planner.scale import Progress, silent, static_plan
+from outlast.planner.scaling import shares_of, shares_pct, to_scale
 from outlast.planner.shortage import shortages
 from outlast.planner.solve import Limits, optimise
 from outlast.planner.variables import SplitKey, even_shares, is_free, to_shares
 
-EXACT_CELLS = 60
+EXACT_CELLS = 40
 """Cells up to which a fleet is solved as one programme."""
-Progress = Callable[[str, float], None]
-"""What is being done, and the part of it that is done."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,7 @@ class Bound:
     is_proven: bool
 
 
-def _silent(what: str, part: float) -> None:
-    del what, part
-
-
-def find_target(arrays: Arrays, in_force: Lock | None, limits: Limits, progress: Progress = _silent) -> Target:
+def find_target(arrays: Arrays, in_force: Lock | None, limits: Limits, progress: Progress = silent) -> Target:
     """Return the best shares and counts, least change and fixed order deciding among equals.
 
     Raises:
@@ -76,17 +72,17 @@ def find_target(arrays: Arrays, in_force: Lock | None, limits: Limits, progress:
     return _target(shares, found, bound)
 
 
-def find_bound(arrays: Arrays, in_force: Lock | None, limits: Limits, progress: Progress = _silent) -> Bound:
+def find_bound(arrays: Arrays, in_force: Lock | None, limits: Limits, progress: Progress = silent) -> Bound:
     """Return shares of the best plan found, and what none goes below.
 
     Raises:
         InfeasiblePlan: what is held does not allow any plan.
     """
     regions = tuple(dict.fromkeys(region for region, _ in arrays.cells))
-    free = [move for move in arrays.moves if is_free(arrays, move)]
-    if not free or len(arrays.cells) > EXACT_CELLS:
-        del progress
-        return Bound(None, {}, is_proven=not free)
+    if not any(is_free(arrays, move) for move in arrays.moves):
+        return Bound(None, {}, is_proven=True)
+    if len(arrays.cells) > EXACT_CELLS:
+        return _scaled(arrays, in_force, progress)
     model = define_model(arrays, regions, None, {})
     stages = cost_stages(arrays, model.variables)
     reference = in_force.shares if in_force else _even(arrays)
@@ -97,6 +93,15 @@ def find_bound(arrays: Arrays, in_force: Lock | None, limits: Limits, progress: 
     shares = to_shares(model.variables, optimum.values)
     bounds = {stage.name: optimum.stages[stage.name].bound for stage in cost_stages(arrays, model.variables)}
     return Bound(shares, bounds, is_proven=all(optimum.stages[name].is_proven for name in bounds))
+
+
+def _scaled(arrays: Arrays, in_force: Lock | None, progress: Progress) -> Bound:
+    """Return shares and bound of the fleet as arrays, which know neither nodes nor hosted routes."""
+    kept = _in_force(arrays, in_force)
+    found = static_plan(to_scale(arrays), None if kept is None else shares_pct(arrays, kept), progress=progress)
+    is_bound = all(cell.hosted is None for cell in arrays.cells.values())
+    totals: dict[str, float] = {arrays.intent.fleet.objective: found.bound} if is_bound else {}
+    return Bound(shares_of(arrays, found.shares_pct), totals, is_proven=False)
 
 
 def _cheapest_shares(arrays: Arrays, in_force: Lock | None, limits: Limits, bound: Bound) -> Shares:

@@ -180,7 +180,7 @@ def test_less_than_normal_demand_is_no_plan_and_leaves_the_lock_alone(demo):
 )
 @pytest.mark.usefixtures("made")
 def test_options_that_do_not_go_together_are_refused(options):
-    with pytest.raises(ConfigError, match="does not go with|that is written settles"):
+    with pytest.raises(ConfigError, match=r"does not go with|that is written settles"):
         plan("demo", **options)
 
 

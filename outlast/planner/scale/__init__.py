@@ -6,7 +6,7 @@ nodes, or the lock; the caller translates both ways.
 
 from outlast.planner.scale.check import Breach, check
 from outlast.planner.scale.cuts import Cuts
-from outlast.planner.scale.hourly import HourlyBound, Progress, hourly_bound
+from outlast.planner.scale.hourly import HourlyBound, Progress, hourly_bound, silent
 from outlast.planner.scale.plan import StaticPlan, static_plan
 from outlast.planner.scale.problem import ScaleProblem
 from outlast.planner.scale.static import BindingLoads, StaticBound, static_bound
@@ -22,6 +22,7 @@ __all__ = [
     "StaticPlan",
     "check",
     "hourly_bound",
+    "silent",
     "static_bound",
     "static_plan",
 ]

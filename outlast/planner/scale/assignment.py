@@ -7,7 +7,8 @@ covers that are nearly as cheap at those prices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +24,24 @@ GAP_RATIO = 1e-3
 FEW, CHOICES = 4, 16
 """Covers of a cell in the search of its region: so many with small counts and so many around the split; more where
 the few do not fit the quotas."""
+FREE = 16
+"""Cells of a region whose covers are searched first: those with a second cover nearly as cheap."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Covers that the cells of a region may take."""
+
+    cost: Floats
+    """Shape: cell, cover."""
+    gpus: Floats
+    """Shape: cell, cover, accelerator."""
+    priced: Floats
+    """Cost with the prices of quota; infinite for none. Shape: cell, cover."""
+
+    def gpus_of(self, chosen: Ints) -> Floats:
+        """Return the GPUs that chosen covers use. Shape: cell, accelerator."""
+        return np.asarray(self.gpus[np.arange(len(chosen)), chosen])
 
 
 def assign(problem: ScaleProblem, need_tok_s: Floats, progress: Callable[[float], None]) -> Ints:
@@ -36,38 +55,41 @@ def assign(problem: ScaleProblem, need_tok_s: Floats, progress: Callable[[float]
     at = (covers.region, covers.pool)
     cost = problem.cost[at] + price[covers.region] * problem.replica_gpus[covers.pool]
     windows = [_cheapest(*near_covers(covers.needs, cost)), _cheapest(*near_covers(covers.needs, cost, split[at]))]
+    counts, priced = (np.concatenate(parts, axis=1) for parts in zip(*windows, strict=True))
     for region in range(problem.shape[1]):
         cells = np.flatnonzero(covers.region == region)
-        some = [(counts[cells, :FEW], priced[cells, :FEW]) for counts, priced in windows]
-        chosen = _cover_region(problem, region, covers.pool[cells], some, price[region], granted[region])
-        if _overflows(problem, covers.pool[cells], chosen, granted[region]):
-            all_of_them = [(counts[cells], priced[cells]) for counts, priced in windows]
-            chosen = _cover_region(problem, region, covers.pool[cells], all_of_them, price[region], granted[region])
-        replicas[region, covers.pool[cells]] += chosen
+        pools = covers.pool[cells]
+        choices = Choices(
+            cost=(counts[cells] * problem.cost[region, pools][:, None, :]).sum(axis=2),
+            gpus=counts[cells] * problem.replica_gpus[pools][:, None, :],
+            priced=priced[cells],
+        )
+        chosen = _cover_region(choices, granted[region], price[region], problem.overflow_cost)
+        replicas[region, pools] += counts[cells, chosen]
         progress((region + 1) / problem.shape[1])
     return np.asarray(np.rint(replicas), dtype=np.int64)
 
 
-def _cover_region(
-    problem: ScaleProblem,
-    region: int,
-    pools: Ints,
-    windows: Sequence[tuple[Floats, Floats]],
-    price: Floats,
-    granted_gpus: Floats,
-) -> Floats:
-    """Return counts of a region's cells; a search only where a quota has a price. Shape: cell, accelerator."""
-    counts, priced = (np.concatenate(parts, axis=1) for parts in zip(*windows, strict=True))
-    chosen = priced.argmin(axis=1)
-    if price.any():
-        used = counts * problem.replica_gpus[pools][:, None, :]
-        cost = (counts * problem.cost[region, pools][:, None, :]).sum(axis=2)
-        chosen = _choose(np.where(np.isfinite(priced), cost, np.inf), used, granted_gpus, problem.overflow_cost)
-    return np.asarray(counts[np.arange(len(pools)), chosen])
+def _cover_region(choices: Choices, granted_gpus: Floats, price: Floats, overflow_cost: float) -> Ints:
+    """Return which cover each cell of a region takes: the cheapest, but where a quota has a price what a search finds.
 
-
-def _overflows(problem: ScaleProblem, pools: Ints, counts: Floats, granted_gpus: Floats) -> bool:
-    return bool(((counts * problem.replica_gpus[pools]).sum(axis=0) > granted_gpus).any())
+    The search leaves cells alone whose next cover is much dearer, and takes all cells only where that exceeds a quota.
+    """
+    chosen: Ints = choices.priced.argmin(axis=1)
+    if not price.any():
+        return chosen
+    differs = (choices.gpus != choices.gpus_of(chosen)[:, None, :]).any(axis=2)
+    margin = np.where(differs, choices.priced, np.inf).min(axis=1) - choices.priced.min(axis=1)
+    free = np.sort(np.argsort(margin, kind="stable")[:FREE])
+    for cells, covers in ((free, FEW), (np.arange(len(margin)), CHOICES)):
+        left = granted_gpus - (choices.gpus_of(chosen).sum(axis=0) - choices.gpus_of(chosen)[cells].sum(axis=0))
+        at = np.r_[:covers, CHOICES : CHOICES + covers]
+        at = at[at < choices.cost.shape[1]]
+        some = Choices(choices.cost[cells][:, at], choices.gpus[cells][:, at], choices.priced[cells][:, at])
+        chosen[cells] = at[_choose(some, left, overflow_cost)]
+        if (choices.gpus_of(chosen).sum(axis=0) <= granted_gpus).all():
+            break
+    return chosen
 
 
 def _prices(problem: ScaleProblem, need_tok_s: Floats, granted_gpus: Floats) -> tuple[CoverColumns, Floats, Floats]:
@@ -105,23 +127,20 @@ def _cheapest(counts: Floats, priced: Floats) -> tuple[Floats, Floats]:
     return np.take_along_axis(counts, chosen[:, :, None], axis=1), np.take_along_axis(priced, best, axis=1)
 
 
-def _choose(cost: Floats, used_gpus: Floats, granted_gpus: Floats, overflow_cost: float) -> Ints:
-    """Return which cover each cell of a region takes, of those at a price.
-
-    Shapes: cell, cover; used GPUs also by accelerator -> cell.
-    """
+def _choose(choices: Choices, granted_gpus: Floats, overflow_cost: float) -> Ints:
+    """Return which cover each cell takes, by a search."""
     accelerators = len(granted_gpus)
     program = SparseProgram(nodes=NODES, gap_ratio=GAP_RATIO)
-    priced = np.isfinite(cost)
-    columns = np.full(cost.shape, NOTHING)
-    columns[priced] = program.add_columns(cost[priced], 1.0, whole=True)
+    columns = np.full(choices.cost.shape, NOTHING)
+    some = np.isfinite(choices.priced)
+    columns[some] = program.add_columns(choices.cost[some], 1.0, whole=True)
     overflow = program.add_columns(np.full(accelerators, overflow_cost))
-    ones = np.ones(len(cost))
+    ones = np.ones(len(columns))
     program.add_rows(ones, ones, columns, np.ones(columns.shape))
     program.add_rows(
         np.full(accelerators, -np.inf),
         granted_gpus,
         np.column_stack([np.tile(columns.reshape(-1), (accelerators, 1)), overflow]),
-        np.column_stack([used_gpus.reshape(-1, accelerators).T, np.full(accelerators, -1.0)]),
+        np.column_stack([choices.gpus.reshape(-1, accelerators).T, np.full(accelerators, -1.0)]),
     )
-    return np.asarray(np.where(priced, program.search().values[columns], -1.0).argmax(axis=1))
+    return np.asarray(np.where(some, program.search().values[columns], -1.0).argmax(axis=1))

@@ -52,7 +52,7 @@ def cheapest_covers(needs: Needs, cost: Floats) -> Cover:
     """Return the cheapest cover of each cell at prices >= 0. Shape of cost: cell, accelerator."""
     sorted_needs, sorted_cost, order = _by_rate(needs, cost)
     others = small_counts(cost.shape[1] - 1)
-    fill = _fill(sorted_needs, others[None])
+    fill = _fill(sorted_needs, sorted_needs.replica_tok_s[:, 1:] @ others.T, others.sum(axis=1))
     total = fill * sorted_cost[:, :1] + sorted_cost[:, 1:] @ others.T
     best = total.argmin(axis=1)
     cells = np.arange(len(best))
@@ -74,7 +74,9 @@ def near_covers(needs: Needs, cost: Floats, centre: Floats | None = None) -> tup
         middle = np.floor(np.take_along_axis(centre, order, axis=1))[:, None, 1:]
         others = np.maximum(middle - AROUND + small[(small <= 2 * AROUND).all(axis=1)], 0)
     others = others * (np.take_along_axis(needs.replica_tok_s, order, axis=1)[:, None, 1:] > 0)
-    placed = np.concatenate([_fill(sorted_needs, others)[:, :, None], others], axis=2)
+    served = (others * sorted_needs.replica_tok_s[:, None, 1:]).sum(axis=2)
+    fill = _fill(sorted_needs, served, others.sum(axis=2))
+    placed = np.concatenate([fill[:, :, None], others], axis=2)
     counts = np.zeros(placed.shape)
     np.put_along_axis(counts, np.broadcast_to(order[:, None, :], placed.shape), placed, axis=2)
     return counts, (placed * sorted_cost[:, None, :]).sum(axis=2)
@@ -86,9 +88,10 @@ def small_counts(accelerators: int) -> Floats:
     widest = next(
         most for most in range(WIDEST, 0, -1) if math.comb(most + accelerators, accelerators) <= MOST_COMBINATIONS
     )
-    combinations = [
-        counts for counts in itertools.product(range(widest + 1), repeat=accelerators) if sum(counts) <= widest
-    ]
+    chosen = itertools.chain.from_iterable(
+        itertools.combinations_with_replacement(range(accelerators), size) for size in range(widest + 1)
+    )
+    combinations = [[members.count(index) for index in range(accelerators)] for members in chosen]
     return np.array(combinations, dtype=float).reshape(len(combinations), accelerators)
 
 
@@ -102,12 +105,14 @@ def _by_rate(needs: Needs, cost: Floats) -> tuple[Needs, Floats, Ints]:
     return Needs(needs.need_tok_s, needs.least, capacity), price, order
 
 
-def _fill(needs: Needs, others: Floats) -> Floats:
-    """Return replicas of the first accelerator beside each combination of others. Shape: cell, combination."""
-    served = (others * needs.replica_tok_s[:, None, 1:]).sum(axis=2)
-    rest = np.maximum(needs.need_tok_s[:, None] - served, 0.0)
-    fill = np.ceil(rest / np.where(needs.replica_tok_s[:, :1] > 0, needs.replica_tok_s[:, :1], 1.0) - TOLERANCE)
-    return np.asarray(np.maximum(fill, needs.least[:, None] - others.sum(axis=2)))
+def _fill(needs: Needs, served_tok_s: Floats, others: Floats) -> Floats:
+    """Return replicas of the first accelerator beside others, by what these serve and how many they are.
+
+    Shape: cell, combination.
+    """
+    unit = np.where(needs.replica_tok_s[:, :1] > 0, needs.replica_tok_s[:, :1], 1.0)
+    fill = np.ceil((needs.need_tok_s[:, None] - served_tok_s) / unit - TOLERANCE)
+    return np.asarray(np.maximum(np.maximum(fill, 0.0), needs.least[:, None] - others))
 
 
 def _beyond(needs: Needs, cost: Floats) -> Floats:

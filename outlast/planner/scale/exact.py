@@ -13,7 +13,7 @@ from outlast.planner.scale.relaxation import Relaxation
 from outlast.planner.scale.sparse import NOTHING
 
 MOST_CELLS = 60
-NODES = 6_000
+NODES = 3_000
 """Search nodes times cells."""
 
 
@@ -23,6 +23,8 @@ class Exact:
 
     points: Ints
     """Shape: class, lost, region."""
+    replicas: Ints
+    """Canaries included. Shape: region, pool, accelerator."""
     bound: float
     """No plan costs less."""
 
@@ -40,7 +42,11 @@ def search_all(problem: ScaleProblem, points: Ints, replicas: Ints) -> Exact:
     answer = relaxation.program.search()
     assert relaxation.shares is not None
     found = np.where(relaxation.shares == NOTHING, 0, np.rint(answer.values[relaxation.shares]))
-    return Exact(np.asarray(found, dtype=np.int64), whole_total(problem, answer.bound + relaxation.fixed_cost))
+    counts = np.zeros(problem.usable.shape)
+    counts[relaxation.cells] = np.rint(answer.values[relaxation.replica_columns])
+    counts += problem.canaries * counts.any(axis=2, keepdims=True)
+    bound = whole_total(problem, answer.bound + relaxation.fixed_cost)
+    return Exact(np.asarray(found, dtype=np.int64), np.asarray(counts, dtype=np.int64), bound)
 
 
 def _undominated(problem: ScaleProblem) -> tuple[Ints, Ints, Ints, Ints]:

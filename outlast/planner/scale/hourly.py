@@ -40,8 +40,11 @@ class HourlyBound:
     """What sets of survivors need together."""
     cut_price: Floats
     """What a unit of the set's capacity costs; 0 where the cut does not bind. Shape: cut."""
-    own_price: Floats
-    """What a unit of the capacity a cell needs alone costs. Shape: region, pool."""
+    capacity_price: Floats
+    """What a unit of capacity in a cell costs; what its cuts do not account for, its own need does.
+
+    Shape: region, pool.
+    """
     overflow_gpus: Floats
     """GPUs beyond quota that even this bound needs. Shape: region, accelerator."""
 
@@ -77,8 +80,7 @@ def hourly_bound(problem: ScaleProblem, *, integer: bool = False, progress: Prog
     relaxation = Relaxation(problem, cuts, has_shares=False)
     answer = relaxation.program.solve()
     total = answer.bound + relaxation.fixed_cost
-    cut_price = np.maximum(answer.duals[relaxation.cut_rows], 0.0)
-    own_price = relaxation.capacity_price(answer)
+    cut_price, capacity_price = relaxation.cut_price(answer), relaxation.capacity_price(answer)
     if integer:
         relaxation = Relaxation(problem, cuts, has_shares=False, whole_nodes=WHOLE_NODES)
         answer = relaxation.program.search()
@@ -91,8 +93,8 @@ def hourly_bound(problem: ScaleProblem, *, integer: bool = False, progress: Prog
         tightened=max(total, tightened),
         replicas=relaxation.replicas(answer),
         cuts=cuts,
-        cut_price=cut_price / relaxation.cut_scale,
-        own_price=own_price,
+        cut_price=cut_price,
+        capacity_price=capacity_price,
         overflow_gpus=answer.values[relaxation.overflow],
     )
 

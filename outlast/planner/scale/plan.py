@@ -9,6 +9,7 @@ import numpy as np
 
 from outlast.errors import PlanError, Problem
 from outlast.planner.scale.assignment import assign
+from outlast.planner.scale.check import check
 from outlast.planner.scale.exact import MOST_CELLS, search_all
 from outlast.planner.scale.hourly import Progress, is_within_quota, silent
 from outlast.planner.scale.loads import to_loads, to_needs
@@ -139,9 +140,9 @@ def _trimmed(problem: ScaleProblem, need_tok_s: Floats, replicas: Ints) -> Ints:
 def _improve(problem: ScaleProblem, points: Ints, replicas: Ints, bound: float) -> tuple[Ints, Ints, float]:
     """Return shares, counts and bound after a search of all plans; what was found before if that is no better."""
     exact = search_all(problem, points, replicas)
-    counts = _count(problem, exact.points, silent)
-    before = (problem.overflow_gpus(replicas).sum(), problem.total(replicas))
-    after = (problem.overflow_gpus(counts).sum(), problem.total(counts))
-    if after < before:
-        points, replicas = exact.points, counts
-    return points, replicas, max(bound, exact.bound)
+    plans = [(points, replicas), (exact.points, _count(problem, exact.points, silent))]
+    if not check(problem, exact.points, exact.replicas):
+        needs = to_needs(problem, to_loads(problem, exact.points / WHOLE))
+        plans.append((exact.points, _trimmed(problem, needs, exact.replicas)))
+    best = min(plans, key=lambda plan: (problem.overflow_gpus(plan[1]).sum(), problem.total(plan[1])))
+    return *best, max(bound, exact.bound)

@@ -25,7 +25,7 @@ class Relaxation:
 
     def __init__(self, problem: ScaleProblem, cuts: Cuts, *, has_shares: bool, whole_nodes: int = 0) -> None:
         """Define it; search nodes ask for whole replicas and whole per cents."""
-        self.problem = problem
+        self.problem, self.cuts = problem, cuts
         whole = whole_nodes > 0
         self.program = SparseProgram(nodes=whole_nodes)
         self.fixed_cost = problem.total(problem.held_canaries)
@@ -99,7 +99,7 @@ class Relaxation:
     def _hold_together(self, cuts: Cuts) -> Ints:
         scale = np.where(cuts.members, self.problem.scale_tok_s[:, cuts.pool].T, 0.0)
         size = scale.max(axis=1, initial=1e-300)[:, None]
-        self.cut_scale = size[:, 0]
+        self._cut_scale = size[:, 0]
         return self.program.add_rows(
             cuts.extra_tok_s / size[:, 0],
             np.full(len(cuts.pool), np.inf),
@@ -184,6 +184,10 @@ class Relaxation:
     def capacity_price(self, answer: Answer) -> Floats:
         """Return what a unit of capacity costs. Shape: region, pool."""
         return np.maximum(answer.duals[self.capacity_rows], 0.0) / self.problem.scale_tok_s
+
+    def cut_price(self, answer: Answer) -> Floats:
+        """Return what a unit of the members' capacity costs. Shape: cut."""
+        return np.asarray(np.maximum(answer.duals[self.cut_rows], 0.0) / self._cut_scale)
 
     def quota_price(self, answer: Answer) -> Floats:
         """Return what a GPU of quota would save. Shape: region, accelerator."""

@@ -11,7 +11,8 @@ from outlast.planner.scale.loads import hourly_load, to_loads, to_needs
 from outlast.planner.scale.problem import TOLERANCE, WHOLE, Bools, Floats, Ints, ScaleProblem
 from outlast.planner.scale.staircase import Staircase
 
-STEPS = (5, 3, 2, 1)
+STEPS = (5, 2, 1)
+"""Points moved at once; all that a survivor has if it has fewer."""
 SWEEPS = 6
 NEAR = 16
 """Survivors of a class and lost region that the search tries."""
@@ -19,7 +20,7 @@ PARTNERS = 4
 """Cheapest receivers tried for each giver."""
 GAINS = 1e-7
 """Relative fall of the total that counts."""
-ENOUGH = 2e-5
+ENOUGH = 1e-4
 """Relative fall of the total in a sweep below which the search ends."""
 
 
@@ -97,11 +98,12 @@ class Search:
             load = hourly_load(problem, points[:, lost] / WHOLE, lost, regions)
             others = np.maximum(problem.alone_tok_s[regions], worst[lost, regions])
             for residency in np.flatnonzero(problem.moves[:, lost]).tolist():
-                change = problem.moved_tok_s[residency, lost] * (step / WHOLE)
-                gives = points[residency, lost, regions] >= step
-                takes = self._near[residency, lost, regions]
-                saving[residency, lost, regions[gives]] = -self._rise(regions, gives, load, -change, others)
-                price[residency, lost, regions[takes]] = self._rise(regions, takes, load, change, others)
+                point = problem.moved_tok_s[residency, lost] / WHOLE
+                given = np.minimum(points[residency, lost, regions], step)
+                gives, takes = given > 0, self._near[residency, lost, regions]
+                fall = given[gives][:, None, None] * -point
+                saving[residency, lost, regions[gives]] = -self._rise(regions, gives, load, fall, others)
+                price[residency, lost, regions[takes]] = self._rise(regions, takes, load, step * point, others)
         return saving, price
 
     def _rise(self, regions: Ints, chosen: Bools, load: Floats, change: Floats, others: Floats) -> Floats:
@@ -120,10 +122,11 @@ class Search:
     def _try(self, move: Move, step: int) -> None:
         """Make a move if the total falls."""
         points = self.points[:, move.lost].copy()
-        if points[move.residency, move.giver] < step:
+        given = min(step, points[move.residency, move.giver])
+        if given == 0:
             return
-        points[move.residency, move.giver] -= step
-        points[move.residency, move.receiver] += step
+        points[move.residency, move.giver] -= given
+        points[move.residency, move.receiver] += given
         regions = np.array([move.giver, move.receiver])
         peak = self._peak[:, regions]
         peak[move.lost] = hourly_load(self._problem, points / WHOLE, move.lost, regions).max(axis=2)

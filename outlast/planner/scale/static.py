@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from outlast.planner.scale.cuts import to_cuts
-from outlast.planner.scale.hourly import Progress, is_within_quota, silent, tighten
+from outlast.planner.scale.cuts import Cuts, to_cuts
+from outlast.planner.scale.hourly import Progress, is_within_quota, silent
 from outlast.planner.scale.loads import Loads, to_loads, to_needs
 from outlast.planner.scale.problem import TOLERANCE, Floats, Ints, ScaleProblem
 from outlast.planner.scale.refusals import check_problem
@@ -19,7 +19,7 @@ STILL_ROUNDS = 4
 """Rounds without progress after which the bound stands."""
 PROGRESS = 1e-5
 """Relative rise of the bound that counts as progress."""
-CLOSE = 1e-3
+CLOSE = 3e-3
 """Relative distance of shares and bound at which more rounds are not worth it."""
 FEW = 16
 """Survivors of a class among which the first shares are spread."""
@@ -54,8 +54,15 @@ class StaticBound:
     replicas: Floats
     """Fractions, canaries included. Shape: region, pool, accelerator."""
     loads: BindingLoads
-    own_price: Floats
-    """What a unit of the capacity a cell needs alone costs. Shape: region, pool."""
+    cuts: Cuts
+    """What sets of survivors need together."""
+    cut_price: Floats
+    """What a unit of the set's capacity costs; 0 where the cut does not bind. Shape: cut."""
+    capacity_price: Floats
+    """What a unit of capacity in a cell costs; what its loads and cuts do not account for, its own need does.
+
+    Shape: region, pool.
+    """
     quota_price: Floats
     """What a GPU of quota would save. Shape: region, accelerator."""
     overflow_gpus: Floats
@@ -118,10 +125,7 @@ def _start(problem: ScaleProblem, *, covers: bool) -> tuple[Relaxation, float]:
     bound = answer.bound + hourly.fixed_cost
     relaxation = Relaxation(problem, cuts, has_shares=True)
     if covers:
-        price = hourly.quota_price(answer)
-        bound = max(bound, tighten(hourly, price))
-        assert hourly.covers is not None
-        relaxation.start_covers(price).add(hourly.covers.cell, hourly.covers.counts)
+        relaxation.start_covers(hourly.quota_price(answer))
     return relaxation, bound
 
 
@@ -141,7 +145,7 @@ def even_shares(problem: ScaleProblem) -> Floats:
 def sized_shares(problem: ScaleProblem) -> Floats:
     """Return shares by the size of the survivor, few where it lacks the pools that move. Shape: class, lost, region."""
     moved = problem.moved_tok_s.mean(axis=3)
-    fit = (moved @ problem.held.T) / np.maximum(moved.sum(axis=2, keepdims=True), 1e-300)
+    fit = np.einsum("clp,rp->clr", moved, problem.held) / np.maximum(moved.sum(axis=2, keepdims=True), 1e-300)
     alone = problem.alone_tok_s.sum(axis=1)
     size = (
         problem.targets
@@ -192,7 +196,9 @@ def _to_static_bound(
         shares=shares,
         replicas=relaxation.replicas(answer),
         loads=BindingLoads(lost, region, pool, hour, price[binding] / scale),
-        own_price=relaxation.capacity_price(answer),
+        cuts=relaxation.cuts,
+        cut_price=relaxation.cut_price(answer),
+        capacity_price=relaxation.capacity_price(answer),
         quota_price=relaxation.quota_price(answer),
         overflow_gpus=answer.values[relaxation.overflow],
         rounds=rounds,

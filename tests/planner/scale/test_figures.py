@@ -5,7 +5,7 @@ import pytest
 from outlast.planner.scale import hourly_bound, static_bound, static_plan
 from tests.scale_problems import SEED, eu_resident, one_class
 
-SAME_HOUR = {name: (peak, 12) for name, (peak, _) in SEED.items()}
+SAME_HOUR = {name: (peak, 12.0) for name, (peak, _) in SEED.items()}
 SOUTH = SEED | {"sa-east": (30_000, 16)}
 SURGE = {"surge": 1.6, "occupancy_in_failure": 0.9}
 FLEETS = {
