@@ -51,6 +51,8 @@ class Intent:
     waivers: WaiversFile
     variants: VariantsFile
     published: ComparisonFile
+    given_up: frozenset[tuple[str, str]] = frozenset()
+    """(class, lost region) that a plan may leave unserved; never from files, only while looking for what fits."""
 
     @property
     def regions(self) -> Mapping[str, Region]:

@@ -213,7 +213,7 @@ def to_arrays(intent: Intent) -> Arrays:
 
 
 def _moves(intent: Intent, demand: Mapping[str, Mapping[CellKey, Floats]]) -> list[Move]:
-    """A class that does not survive the loss of a region does not move: nothing would hold its demand."""
+    """A class that does not survive the loss of a region, or is given up, does not move: nothing would hold it."""
     if not intent.guardrails.losses.region:
         return []
     return [
@@ -221,7 +221,7 @@ def _moves(intent: Intent, demand: Mapping[str, Mapping[CellKey, Floats]]) -> li
         for residency, detail in intent.tenants_file.classes.items()
         if "region" in detail.survive
         for region in intent.regions
-        if any(home == region for home, _ in demand[residency])
+        if any(home == region for home, _ in demand[residency]) and (residency, region) not in intent.given_up
     ]
 
 

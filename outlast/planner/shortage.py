@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from outlast.errors import InfeasiblePlan, PlanError, Problem
-from outlast.lock import LockRegion
+from outlast.lock import LockRegion, short_caps
 from outlast.planner.arrays import Arrays, LaneKey
 from outlast.planner.needs import Case, Shares, binding_case, placed_of
 from outlast.planner.program import Program
@@ -69,6 +69,11 @@ def check_held(arrays: Arrays, blocks: Mapping[str, LockRegion]) -> None:
             for name, need in used.items()
             if need > (held := _held(arrays, (region, name)))
         ]
+    for cap in short_caps(blocks, arrays.intent):
+        facts = {quota.quota_code: quota for quota in arrays.intent.facts.quotas}
+        unit = "vCPU" if cap.unit == "vcpu" else "GPUs"
+        short = Short(cap.region, cap.code, unit, cap.granted, cap.need, facts[cap.code].raise_with)
+        problems.append(to_problem(arrays, short, ["all regions of its account together"]))
     if problems:
         raise InfeasiblePlan(problems)
 
