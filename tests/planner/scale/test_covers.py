@@ -87,3 +87,11 @@ def test_points_are_the_shares_to_the_next_per_cent(shares):
     points = to_points(exact)
     assert points.sum() == 100
     assert (abs(points - exact * 100) < 1).all()
+
+
+def test_the_bound_counts_what_a_split_beyond_the_counts_tried_would_save():
+    # 50 of the second kind serve 50,500 for 505.5; with at most 16 of them 51 replicas are needed, for 510 and more
+    cover = cheapest_covers(
+        Needs(np.array([50_500.0]), np.zeros(1), np.array([[1000.0, 1010.0]])), np.array([[10.0, 10.11]])
+    )
+    assert cover.bound[0] <= 505.5 < cover.cost[0]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from outlast.planner.scale import check, hourly_bound, static_bound, static_plan
+from outlast.planner.scale import assignment, check, hourly_bound, static_bound, static_plan
 from tests.scale_problems import SEED, make_problem, one_class
 
 PEAKS = [[[[900.0, 100.0]], [[100.0, 900.0]], [[500.0, 500.0]]]]
@@ -14,6 +14,18 @@ PEAKS = [[[[900.0, 100.0]], [[100.0, 900.0]], [[500.0, 500.0]]]]
 def test_a_cell_in_use_pays_its_canary_and_its_fewest_replicas():
     problem = make_problem(PEAKS, least_replicas=np.full((3, 1), 4.0), canary_replicas=[1.0])
     assert static_plan(problem).replicas.ravel().tolist() == [4, 4, 4]
+
+
+def test_bounds_count_the_canaries_of_cells_in_use():
+    canaries, none = make_problem(PEAKS, canary_replicas=[2.0]), make_problem(PEAKS)
+    assert hourly_bound(canaries).total == pytest.approx(hourly_bound(none).total + 6)
+    assert static_bound(canaries).total == pytest.approx(static_bound(none).total + 6)
+
+
+def test_canaries_take_of_the_quota():
+    # each region holds two replicas and one canary of 1 GPU
+    plan = static_plan(make_problem([[[[1000.0]], [[1000.0]]]], canary_replicas=[1.0], quota_gpus=[[2.0], [3.0]]))
+    assert plan.static.overflow_gpus.ravel() == pytest.approx([1, 0])
 
 
 def test_a_cell_that_no_share_reaches_stays_empty():
@@ -109,3 +121,18 @@ def broken(shares=None, replicas=None):
 def test_a_check_finds(change, found):
     assert found <= broken(**change)
     assert bool(found) == bool(broken(**change))
+
+
+def test_a_fleet_without_demand_needs_nothing():
+    plan = static_plan(make_problem(np.zeros((1, 3, 2, 4)), canary_replicas=[1.0, 1.0]))
+    assert (plan.total, plan.gap_pct, plan.replicas.sum()) == (0, 0, 0)
+
+
+def test_more_cells_and_covers_are_searched_where_few_do_not_fit_the_quotas(monkeypatch):
+    monkeypatch.setattr(assignment, "FREE", 1)
+    monkeypatch.setattr(assignment, "FEW", 1)
+    demand = np.array([1495.0, 1468.0, 4944.0, 3396.0, 3868.0])[None, None, :, None]
+    pools = {"replica_tok_s": np.tile([1000.0, 700.0], (5, 1)), "replica_gpus": np.tile([2.0, 1.0], (5, 1))}
+    problem = make_problem(demand, unmoved=[[True]], gpu_usd_h=[[1.0, 1.5]], quota_gpus=[[13.0, 15.0]], **pools)
+    replicas = assignment.assign(problem, problem.alone_tok_s, lambda _done_ratio: None)
+    assert not problem.overflow_gpus(replicas).any()
