@@ -13,13 +13,18 @@ from outlast.planner.scale.check import check
 from outlast.planner.scale.exact import MOST_CELLS, search_all
 from outlast.planner.scale.hourly import Progress, is_within_quota, silent
 from outlast.planner.scale.loads import to_loads, to_needs
-from outlast.planner.scale.problem import TOLERANCE, WHOLE, Floats, Ints, ScaleProblem
+from outlast.planner.scale.problem import OVERFLOW_FACTOR, TOLERANCE, WHOLE, Floats, Ints, ScaleProblem
 from outlast.planner.scale.search import Search, to_points
 from outlast.planner.scale.staircase import Staircase
 from outlast.planner.scale.static import StaticBound, even_shares, static_bound
 
 FEW_CELLS = 600
 """Cells of a fleet up to which every start is searched from, not only the cheapest."""
+
+RELIEVES = 3
+"""Times that prices are raised where a plan exceeds a quota."""
+RELIEF = 0.1
+"""Rise of the price of quota, in the dearest price of a GPU."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ def static_plan(
     starts = _starts(problem, static.shares, previous_shares_pct)
     points = _search(problem, static.quota_price, starts, progress)
     replicas = _count(problem, points, progress)
+    if static.is_within_quota:
+        points, replicas = _relieve(problem, static.quota_price, points, replicas)
     bound, stopped = static.total, "move"
     if replicas.shape[0] * replicas.shape[1] <= MOST_CELLS:
         points, replicas, bound = _improve(problem, points, replicas, bound)
@@ -106,6 +113,21 @@ def _search(problem: ScaleProblem, quota_price: Floats, starts: list[Ints], prog
     for index, search in enumerate(searches):
         search.run(partial(_part, progress, index, len(searches)))
     return min(searches, key=lambda search: search.total).points
+
+
+def _relieve(problem: ScaleProblem, quota_price: Floats, points: Ints, replicas: Ints) -> tuple[Ints, Ints]:
+    """Return shares and counts that exceed quotas less: points leave regions that exceed one as their prices rise."""
+    overflow = problem.overflow_gpus(replicas)
+    step = RELIEF * problem.overflow_cost / OVERFLOW_FACTOR
+    for _ in range(RELIEVES):
+        if is_within_quota(overflow):
+            break
+        quota_price = quota_price + step * (overflow > 0).any(axis=1, keepdims=True)
+        moved = _search(problem, quota_price, [points], silent)
+        counts = _count(problem, moved, silent)
+        if problem.overflow_gpus(counts).sum() <= overflow.sum():
+            points, replicas, overflow = moved, counts, problem.overflow_gpus(counts)
+    return points, replicas
 
 
 def _part(progress: Progress, index: int, count: int, done_ratio: float) -> None:

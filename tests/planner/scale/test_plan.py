@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from outlast.planner.scale import assignment, check, hourly_bound, static_bound, static_plan
+from outlast.planner.scale import plan as planning
 from tests.scale_problems import SEED, make_problem, one_class
 
 PEAKS = [[[[900.0, 100.0]], [[100.0, 900.0]], [[500.0, 500.0]]]]
@@ -52,6 +53,17 @@ def test_what_a_quota_lacks_is_named_and_the_bound_gives_no_gap():
     assert plan.overflow_gpus.ravel().tolist() == [0, 2]
     assert plan.static.overflow_gpus.ravel() == pytest.approx([0, 2])
     assert (plan.static.is_within_quota, plan.gap_pct) == (False, None)
+
+
+@pytest.mark.parametrize(("rises", "fits"), [(0, False), (3, True)])
+def test_points_leave_a_region_that_exceeds_its_quota(monkeypatch, rises, fits):
+    monkeypatch.setattr(planning, "MOST_CELLS", 0)
+    monkeypatch.setattr(planning, "RELIEVES", rises)
+    demand = [[[[4300.0, 7900.0]], [[8600.0, 3200.0]], [[1900.0, 5800.0]]]]
+    quotas = [[np.inf], [np.inf], [9.0]]
+    plan = static_plan(make_problem(demand, gpu_usd_h=[[3.0], [3.0], [2.0]], quota_gpus=quotas))
+    assert plan.static.is_within_quota
+    assert plan.overflow_gpus.any() != fits
 
 
 def test_a_gap_counts_at_home_and_does_not_move():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from outlast.planner.scale import ScaleProblem, check, hourly_bound, static_bound, static_plan
 from tests.scale_problems import make_problem
 
-few = settings(max_examples=12, deadline=None, derandomize=True)
+few = settings(max_examples=10, deadline=None, derandomize=True)
 CLOSE = 1e-6
 amounts = st.integers(0, 9000)
 
