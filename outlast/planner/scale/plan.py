@@ -61,7 +61,7 @@ def static_plan(
 
     Args:
         problem: the arrays.
-        previous_shares_pct: shares in force, another start of the search; rows that no longer fit are replaced.
+        previous_shares_pct: shares in force; rows that no longer fit are replaced. Kept where nothing found is better.
         progress: told how far it is.
 
     Raises:
@@ -78,6 +78,9 @@ def static_plan(
         points, replicas, bound = _improve(problem, points, replicas, bound)
         stopped = "nodes"
         progress("exact search", 1.0)
+    if previous_shares_pct is not None:
+        in_force = starts[-1], _count(problem, starts[-1], silent)
+        points, replicas = _cheapest(problem, in_force, (points, replicas))
     total = problem.total(replicas)
     overflow = problem.overflow_gpus(replicas)
     is_proven = is_within_quota(overflow) and total <= bound * (1 + 1e-7)
@@ -166,5 +169,10 @@ def _improve(problem: ScaleProblem, points: Ints, replicas: Ints, bound: float) 
     if not check(problem, exact.points, exact.replicas):
         needs = to_needs(problem, to_loads(problem, exact.points / WHOLE))
         plans.append((exact.points, _trimmed(problem, needs, exact.replicas)))
-    best = min(plans, key=lambda plan: (problem.overflow_gpus(plan[1]).sum(), problem.total(plan[1])))
-    return *best, max(bound, exact.bound)
+    return *_cheapest(problem, *plans), max(bound, exact.bound)
+
+
+def _cheapest(problem: ScaleProblem, *plans: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Return the shares and counts that exceed quotas least, then cost least; the first of equals."""
+    worth = [(float(problem.overflow_gpus(counts).sum()), round(problem.total(counts), 6)) for _, counts in plans]
+    return plans[worth.index(min(worth))]
