@@ -76,7 +76,7 @@ def make_holdings(name: str) -> dict[str, Any]:
     if REGION_PLACES[name][0] == "gcp":
         codes, granted = ("GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", GCP_CAP), "8000 GPUs"
     else:
-        codes, granted = (P_QUOTA,), "192k vCPU"
+        codes, granted = (P_QUOTA, P_QUOTA), "192k vCPU"
     return {"quotas": {code: {"granted": granted, "as_of": "2026-11-01"} for code in codes}}
 
 

@@ -102,13 +102,14 @@ def in_words(case: Case, *, need: bool = True) -> str:
 
 def _reasons(arrays: Arrays, held: HoldingKey, replicas: Mapping[LaneKey, int], shares: Shares) -> Iterator[str]:
     region, name = held
+    caps = {quota.quota_code for quota in arrays.intent.facts.quotas if quota.is_account_wide}
     for key, cell in arrays.cells.items():
         using = [
             lane
             for lane in cell.lanes
             if region == cell.region
             and replicas.get(lane.key)
-            and any(name in holdings_of(arrays, region, node_pool) for node_pool in lane.node_pools)
+            and any(name in (*holdings_of(arrays, region, node_pool), *caps) for node_pool in lane.node_pools)
         ]
         if using:
             case = binding_case(arrays, key, placed_of(cell, replicas), shares)
@@ -142,7 +143,7 @@ def _gpus_per_unit(arrays: Arrays, held: HoldingKey) -> float:
         arrays.intent.facts.machine_types[row.cloud, pool.machine_type]
         for node_pool, pool in row.node_pools.items()
         if name in holdings_of(arrays, region, node_pool)
-    ]
+    ] or [machine for machine in arrays.intent.facts.machine_types.values() if machine.cloud == row.cloud]
     if name in arrays.intent.holdings(region).reservations:
         return max(machine.node_gpus for machine in machines)
     units = {quota.quota_code: quota.unit for quota in arrays.intent.facts.quotas if quota.cloud == row.cloud}
