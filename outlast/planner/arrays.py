@@ -147,12 +147,11 @@ class Arrays:
 
     @cached_property
     def _base(self) -> Mapping[Loss, Mapping[CellKey, Floats]]:
-        classes = self.intent.tenants_file.classes
         losses: tuple[Loss, ...] = ("none", "replica", "zone", "region")
         found: dict[Loss, dict[CellKey, Floats]] = {loss: {} for loss in losses}
         for residency, homes in self.demand.items():
             for loss in losses:
-                if loss == "none" or loss in classes[residency].survive:
+                if loss == "none" or self.intent.must_survive(residency, loss):
                     for key, hours in homes.items():
                         found[loss][key] = found[loss].get(key, _NOTHING) + hours
         return found
@@ -301,7 +300,7 @@ def _impossible(arrays: Arrays) -> list[Problem]:
                     what=f"'{cell.pool}' cannot survive the loss of its only zone",
                     got=cell.zones[0],
                     allowed=f"two or more zones ({', '.join(zones)} are declared)",
-                    do="Add a zone that offers the machine type, or set losses.zone to 0 in guardrails.yaml",
+                    do="Add a zone that offers the machine type, or set zone_excess: spills in guardrails.yaml",
                 )
             )
         elif all(lane.is_sliced for lane in cell.lanes) and arrays.surge > 1:

@@ -252,3 +252,20 @@ def test_rollout_windows_are_hours_whose_spare_replicas_are_not_needed():
         assert all(
             margin.slack_by_hour[hour] >= -1e-6 for margin in margins for hour in range(168) if window.holds(hour)
         )
+
+
+@pytest.mark.parametrize(("excess", "replicas"), [("stays", 15), ("spills", 11)])
+def test_a_zones_excess_stays_or_goes_where_the_region_would_go(excess, replicas):
+    # stays: 7000 × (1 + 0.6 / 3) / 900 -> 10 in two zones of three; spills: 7000 / 700 and a replica
+    curves = [make_curve("shop", "us-east", 7000)]
+    intent = make_intent(demand={"demand": curves}, guardrails={"zone_excess": excess})
+    assert pools_of(proven(intent))["us-east chat-h100"].replicas.planned == replicas
+
+
+def test_a_class_that_survives_no_region_holds_its_zones_whatever_spills():
+    gap = {"loss": "region", "owner": "a team", "reason": "a second region is late", "expires": "2027-01-31"}
+    classes = {"classes": {"open": {"survive": ["zone", "replica"], "gap": gap}}}
+    plans = [
+        settled_lock(make_intent(tenants=classes, guardrails={"zone_excess": excess})) for excess in ("stays", "spills")
+    ]
+    assert plans[0].regions == plans[1].regions
