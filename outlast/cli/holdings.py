@@ -74,6 +74,7 @@ def plan_within(fleet: str, bounds: str, *, settle: bool, accept_gaps: bool, dry
     from outlast.cli.plans import plannable, show_plan
     from outlast.cli.printing import step
     from outlast.errors import ConfigError, Problem
+    from outlast.intent.writing import write_all
     from outlast.lock import LOCK_FILE, lock_text
     from outlast.operations import refuse_expired, today_of
 
@@ -101,7 +102,7 @@ def plan_within(fleet: str, bounds: str, *, settle: bool, accept_gaps: bool, dry
     elif why := _not_written(bounds, dry_run=dry_run, refused=bool(result.lacks) and not accept_gaps):
         print(f"{name} not written ({why}); it would be a {result.planned.lock.step}")
     else:
-        path.write_text(lock_text(result.planned.lock), encoding="utf-8")
+        write_all({path: lock_text(result.planned.lock)})
         print(f"wrote {name}: {result.planned.lock.step}. Review it with 'git diff', then commit it.")
     if result.lacks and not accept_gaps:
         raise typer.Exit(1)

@@ -222,7 +222,7 @@ def _day(text: str | None, where: str) -> date | None:
 
 def _finish(texts: Mapping[Path, str] | None) -> None:
     """Write files and say so, or say how to."""
-    from outlast.ingest.writing import write_all
+    from outlast.intent.writing import write_all
 
     if texts is None:
         print("nothing written; add --write")

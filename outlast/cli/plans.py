@@ -150,6 +150,7 @@ def _with_premiums(intent: Intent, lock: Lock, in_force: Lock | None, *, anew: b
 
 
 def _write(found: Fleet, lock: Lock, in_force: Lock | None, *, dry_run: bool) -> None:
+    from outlast.intent.writing import write_all
     from outlast.lock import LOCK_FILE, lock_text
 
     path = found.folder / LOCK_FILE
@@ -158,7 +159,7 @@ def _write(found: Fleet, lock: Lock, in_force: Lock | None, *, dry_run: bool) ->
     elif dry_run:
         print(f"{path.parent.name}/{path.name} not written (--dry-run); it would be a {lock.step}")
     else:
-        path.write_text(lock_text(lock), encoding="utf-8")
+        write_all({path: lock_text(lock)})
         print(f"wrote {path.parent.name}/{path.name}: {lock.step}. Review it with 'git diff', then commit it.")
 
 

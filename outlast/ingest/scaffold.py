@@ -15,10 +15,11 @@ from string import Template
 from outlast.errors import ConfigError, EnvironmentProblem, Problem
 from outlast.facts import Facts
 from outlast.ingest.sites import ACCELERATOR, Site, nearest_dns_region, origins, sites, starters
-from outlast.ingest.writing import checked, create_folder, exists, write_all
+from outlast.ingest.writing import checked, create_folder, exists
 from outlast.intent import stack_order
 from outlast.intent.reading import validate
 from outlast.intent.tenants import Tenant
+from outlast.intent.writing import write_all
 
 _STEMS = (
     "fleet",

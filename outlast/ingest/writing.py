@@ -1,4 +1,4 @@
-"""Changes files of a fleet: checked together before the first byte is written, then written whole or not at all."""
+"""Changes files of a fleet: checked together before the first byte is written; makes a fleet's folder in one step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from outlast.errors import ConfigError, EnvironmentProblem, Problem
@@ -37,44 +36,6 @@ def checked(config_root: Path, fleet: str, facts: Facts, texts: Mapping[str, str
             (folder / name).unlink(missing_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
         return load_intent(Path(scratch), fleet, facts)
-
-
-def write_all(texts: Mapping[Path, str]) -> None:
-    """Write files, all or none; a link stays a link and its target changes.
-
-    Raises:
-        EnvironmentProblem: the machine refuses; the files are as they were.
-    """
-    drafts: dict[Path, Path] = {}
-    before: dict[Path, bytes | None] = {}
-    try:
-        before |= {path.resolve(): path.read_bytes() if path.is_file() else None for path in texts}
-        for path, text in texts.items():
-            target = path.resolve()
-            draft = target.with_name(f".{target.name}.{os.getpid()}")
-            drafts[target] = draft
-            draft.write_text(text, encoding="utf-8")
-            if before[target] is not None:
-                shutil.copymode(target, draft)
-        for target, draft in drafts.items():
-            draft.replace(target)
-    except OSError as error:
-        for target, draft in drafts.items():
-            draft.unlink(missing_ok=True)
-            _restore(target, before[target])
-        raise EnvironmentProblem(
-            Problem(
-                where=str(error.filename), what=f"cannot be written: {error.strerror}", do="Mend that and try again"
-            )
-        ) from error
-
-
-def _restore(target: Path, content: bytes | None) -> None:
-    with suppress(OSError):
-        if content is None:
-            target.unlink(missing_ok=True)
-        elif target.read_bytes() != content:
-            target.write_bytes(content)
 
 
 def create_folder(folder: Path, texts: Mapping[str, str]) -> None:

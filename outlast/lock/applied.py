@@ -12,6 +12,7 @@ from pydantic import ConfigDict
 from outlast.errors import EnvironmentProblem, Problem
 from outlast.intent.models import Tier
 from outlast.intent.reading import validate
+from outlast.intent.writing import write_all
 from outlast.lock.digest import lock_digest
 from outlast.lock.models import Lock, LockNodePool, LockPool, LockRegion, Part, Replicas, Share, Window
 
@@ -159,6 +160,4 @@ def write_applied(path: Path, applied: AppliedFile) -> None:
     """Write the file that ``OUTLAST_APPLIED`` names, whole or not at all."""
     document = {stack: entry.model_dump(mode="json") for stack, entry in sorted(applied.items())}
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_all({path: json.dumps(document, indent=1, sort_keys=True) + "\n"})

@@ -212,19 +212,19 @@ def higher_pool(pool: LockPool, held: LockPool, places: dict[str, int]) -> LockP
     """Return the pool on both its places and those held, with a floor that neither falls below at any hour.
 
     Where places differ all replicas stay up until the plan settles: floors are made for their own spread over zones.
+    Canaries are those of the pool, as many as its floors allow for; rollouts are free where its own floors are kept.
     """
-    canary = max(pool.replicas.canary, held.replicas.canary)
-    if pool.places != held.places:
-        replicas, windows = counted(pool.tier, places, canary)
-        update = {"places": places, "replicas": replicas, "floors": windows, "rollout": ()}
-        return pool.model_copy(update=update)
-    hours = [max(pair) for pair in zip(*(floors_of(p.replicas, p.floors) for p in (pool, held)), strict=True)]
-    for kept in (held, pool):
-        if floors_of(kept.replicas, kept.floors) == hours:
-            replicas, windows = counted(pool.tier, places, canary, (kept.replicas.floor, kept.floors))
-            return kept.model_copy(update={"replicas": replicas, "model": pool.model})
-    replicas, windows = counted(pool.tier, places, canary, to_floors(hours))
-    return pool.model_copy(update={"replicas": replicas, "floors": windows, "rollout": ()})
+    canary, planned, known = pool.replicas.canary, sum(places.values()), (held, pool)
+    if pool.places == held.places:
+        hours = [max(pair) for pair in zip(*(floors_of(p.replicas, p.floors) for p in known), strict=True)]
+        kept = [(p.replicas.floor, p.floors) for p in known if floors_of(p.replicas, p.floors) == hours]
+        floors = kept[0] if kept else to_floors(hours)
+    else:
+        floors = (0 if pool.tier == COLD else planned, ())
+    replicas, windows = counted(pool.tier, places, canary, floors)
+    is_own = places == pool.places and floors_of(replicas, windows) == floors_of(pool.replicas, pool.floors)
+    update = {"places": places, "replicas": replicas, "floors": windows, "rollout": pool.rollout if is_own else ()}
+    return pool.model_copy(update=update)
 
 
 def _zones(rows: Mapping[str, LockNodePool], pool: LockPool) -> dict[str, int]:

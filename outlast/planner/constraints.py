@@ -124,7 +124,7 @@ def define_survive_together(program: Program, arrays: Arrays, variables: Variabl
             top = program.columns[replicas].upper
             program.at_least(f"{name} on {lane.short} low", {replicas: 1.0, on: -(cell.canary + 1.0)}, 0)
             program.at_most(f"{name} on {lane.short} high", {replicas: 1.0, on: -top}, 0)
-            if arrays.is_survived(key, "replica"):
+            if arrays.is_survived(key, "replica") and arrays.base(key, "replica").any():
                 gone = lane.goodput * scale * (lane.node_replicas if cell.loses_nodes else 1)
                 need = float(arrays.base(key, "replica").max()) / arrays.normal * scale
                 at_least(f"replica {lane.short}", _sum([(have, 1.0), ({on: -gone}, 1.0)]), need)

@@ -84,21 +84,24 @@ def find_counts(
         PlanError: the answer does not hold by plain arithmetic.
     """
     parts: dict[CellKey, float] = {}
+    bounds: dict[str, float] = {}
     margin = 0
     for _ in range(ROUNDS):
         model = define_model(arrays, (region,), shares, parts)
         optimum = _optimum(arrays, model, in_force, limits, MARGINS[margin], unique=unique)
         if optimum is None:
             return None
+        stages = {stage.name: optimum.stages[stage.name] for stage in cost_stages(arrays, model.variables)}
+        # Of the first round: it asks for no more than any plan does, later ones may.
+        bounds = bounds or {name: found.bound for name, found in stages.items()}
         replicas = to_replicas(model.variables, optimum.values)
         broken = [case for case in broken_cases(arrays, replicas, shares) if case[0][0] == region]
         if not broken:
-            stages = {stage.name: optimum.stages[stage.name] for stage in cost_stages(arrays, model.variables)}
             return Counts(
                 replicas=replicas,
                 split=to_split(model.variables, optimum.values),
                 totals={name: found.total for name, found in stages.items()},
-                bounds={name: found.bound for name, found in stages.items()},
+                bounds=bounds,
                 is_proven=optimum.is_proven and not parts,
             )
         if not _correct(arrays, parts, broken, replicas):

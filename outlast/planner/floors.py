@@ -52,7 +52,7 @@ def _holds(
     good &= _enough(usable * normal, arrays.base(key, "none"))
     if arrays.is_survived(key, "replica"):
         at_once = min(lane.node_replicas, max(zones.values())) if cell.loses_nodes else 1
-        good &= _enough((usable - at_once) * normal, arrays.base(key, "replica"))
+        good &= _enough(max(0, usable - at_once) * normal, arrays.base(key, "replica"))
     base = arrays.base(key, "zone")
     if arrays.is_survived(key, "zone") and base.any():
         for zone in zones:

@@ -74,7 +74,7 @@ def cases_of(arrays: Arrays, key: CellKey, placed: Placed, shares: Shares) -> It
     yield _worst("none", arrays.base(key, "none"), normal)
     if arrays.is_survived(key, "replica"):
         lost = [lane.goodput * (_on_a_node(lane, zones) if cell.loses_nodes else 1) for lane, zones in lanes.items()]
-        have = normal - max(lost, default=0.0) * arrays.normal
+        have = max(0.0, normal - max(lost, default=0.0) * arrays.normal)
         yield _worst("node" if cell.loses_nodes else "replica", arrays.base(key, "replica"), have)
     base = arrays.base(key, "zone")
     if arrays.is_survived(key, "zone") and base.any():
@@ -195,7 +195,7 @@ def counts_alone(arrays: Arrays, lane: Lane) -> NDArray[np.bool_]:
     good &= _enough(usable * normal, arrays.base(key, "none").max())
     if arrays.is_survived(key, "replica"):
         at_once = np.minimum(lane.node_replicas, fullest) if cell.loses_nodes else 1
-        good &= _enough((usable - at_once) * normal, arrays.base(key, "replica").max())
+        good &= _enough(np.maximum(0, usable - at_once) * normal, arrays.base(key, "replica").max())
     base = float(arrays.base(key, "zone").max())
     if arrays.is_survived(key, "zone") and base:
         part = fullest / np.maximum(planned, 1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from outlast.intent.models import WHOLE
 from outlast.intent.partitions import parts_of_card
-from outlast.planner.arrays import Arrays, Cell, CellKey, Floats, Lane
+from outlast.planner.arrays import Arrays, Cell, CellKey, Floats, Lane, Move
 from outlast.planner.money import node_usd_h
 from outlast.planner.needs import Shares, counts_alone
 from outlast.planner.objective import duty
@@ -72,14 +72,23 @@ def to_scale(arrays: Arrays, *, whole: bool = True) -> ScaleProblem:
 
 
 def shares_of(arrays: Arrays, shares_pct: Ints) -> Shares:
-    """Return shares of the arrays by name, without zeros. Shape: class, lost, region."""
+    """Return shares of the arrays by name, without zeros. Shape: class, lost, region.
+
+    A class without demand in a lost region does not move in the arrays; a plan sends it somewhere all the same.
+    """
     classes, regions = list(arrays.demand), list(arrays.intent.regions)
     found: dict[str, dict[str, dict[str, int]]] = {}
     for move in arrays.moves:
         row = shares_pct[classes.index(move.residency), regions.index(move.lost)]
         named = {name: int(row[regions.index(name)]) for name in move.survivors if row[regions.index(name)]}
-        found.setdefault(move.residency, {})[move.lost] = named
+        found.setdefault(move.residency, {})[move.lost] = named or {_most_at_home(arrays, move): 100}
     return found
+
+
+def _most_at_home(arrays: Arrays, move: Move) -> str:
+    """Return the survivor with the most of a class's models in use whatever the shares; the first of equals."""
+    models = arrays.intent.models_of_class[move.residency]
+    return max(move.survivors, key=lambda name: sum(arrays.cells[name, model].is_home for model in models))
 
 
 def shares_pct(arrays: Arrays, shares: Shares) -> Ints:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from outlast.errors import ConfigError, EnvironmentProblem
-from outlast.ingest import scaffold, writing
+from outlast.ingest import scaffold
 from outlast.ingest.scaffold import create, fleet_files
 from outlast.ingest.sites import first_regions, sites
 from outlast.intent import FILES, load_intent, stack_order
@@ -134,31 +134,6 @@ def test_a_write_that_breaks_off_leaves_nothing(config, monkeypatch):
     monkeypatch.setattr(Path, "rename", full)
     with pytest.raises(EnvironmentProblem, match="No space"):
         create(config, "mine", (), facts(), DAY)
-
-
-def test_files_are_written_all_or_none(tmp_path, monkeypatch):
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.write_text("before")
-    replace = Path.replace
-
-    def breaks(self, target):
-        if target.name == "second":
-            raise OSError(28, "No space left on device")
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", breaks)
-    with pytest.raises(EnvironmentProblem):
-        writing.write_all({first: "after", second: "after"})
-    assert contents(tmp_path) == {first.relative_to(tmp_path): b"before"}
-
-
-def test_a_link_stays_a_link_and_its_target_is_written(tmp_path):
-    target, link = tmp_path / "target", tmp_path / "link"
-    target.write_text("before")
-    link.symlink_to(target)
-    writing.write_all({link: "after"})
-    assert link.is_symlink()
-    assert target.read_text() == "after"
 
 
 def test_the_command_writes_a_fleet_that_checks_and_plans(outlast, config):

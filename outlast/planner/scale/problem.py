@@ -45,7 +45,7 @@ class ScaleProblem:
     replica_tok_s: Floats
     """Capacity of a replica at the occupancy in failure; 0 where the pool cannot run. Shape: pool, accelerator."""
     replica_gpus: Floats
-    """GPUs of a replica. Shape: pool, accelerator."""
+    """GPUs of a replica, or the part of one that it takes. Shape: pool, accelerator."""
     allowed: Bools
     """Whether a pool may use an accelerator in a region. Shape: region, pool, accelerator."""
     gpu_usd_h: Floats
@@ -138,7 +138,8 @@ class ScaleProblem:
     @cached_property
     def overflow_cost(self) -> float:
         """Price of a GPU beyond quota in units of the objective."""
-        return OVERFLOW_FACTOR * float((self.cost / np.maximum(self.replica_gpus, 1))[self.usable].max(initial=1.0))
+        gpus = np.where(self.replica_gpus > 0, self.replica_gpus, 1.0)
+        return OVERFLOW_FACTOR * float((self.cost / gpus)[self.usable].max(initial=1.0))
 
     @cached_property
     def canaries(self) -> Floats:

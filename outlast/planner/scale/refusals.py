@@ -56,8 +56,8 @@ def _wrong_shapes(problem: ScaleProblem) -> Iterator[Problem]:
 
 
 def _wrong_numbers(problem: ScaleProblem) -> Iterator[Problem]:
-    amounts = ("demand_tok_s", "replica_tok_s", "gpu_usd_h", "floor_tok_s")
-    wholes = ("replica_gpus", "least_replicas", "canary_replicas")
+    amounts = ("demand_tok_s", "replica_tok_s", "replica_gpus", "gpu_usd_h", "floor_tok_s")
+    wholes = ("least_replicas", "canary_replicas")
     for name in (*amounts, *wholes, "quota_gpus"):
         values = np.asarray(getattr(problem, name))
         wrong = ~(values >= 0)

@@ -16,7 +16,7 @@ WRONG = {
     "demand that is no number": {"demand_tok_s": [[[[np.nan, 1.0]], [[1.0, 1.0]]]]},
     "infinite demand": {"demand_tok_s": [[[[np.inf, 1.0]], [[1.0, 1.0]]]]},
     "a quota that is no number": {"quota_gpus": [[np.nan], [1.0]]},
-    "half a GPU": {"replica_gpus": [[0.5]]},
+    "GPUs without end": {"replica_gpus": [[np.inf]]},
     "a replica without GPUs": {"replica_gpus": [[0.0]]},
     "half a canary": {"canary_replicas": [0.5]},
     "a negative floor": {"floor_tok_s": [[-1.0], [0.0]]},
