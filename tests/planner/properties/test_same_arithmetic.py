@@ -12,7 +12,7 @@ from outlast.planner import plan
 from outlast.planner.arrays import Arrays, Lane, LaneKey, to_arrays
 from outlast.planner.needs import broken_cases
 from outlast.proof import prove
-from tests.planner.properties.fleets import Fleet, fleets, few
+from tests.planner.properties.fleets import Fleet, few, fleets
 from tests.planner.properties.locks import with_block
 
 Places = dict[LaneKey, dict[str, int]]
@@ -45,7 +45,9 @@ def with_counts(lock: Lock, arrays: Arrays, replicas: dict[LaneKey, int], share:
             pools[key] = pool.model_copy(update=update | {"floors": (), "rollout": ()})
         many = {
             key: row.model_copy(
-                update={"nodes": row.nodes.model_copy(update={"min": 0 if row.scaling == "elastic" else 999, "max": 999})}
+                update={
+                    "nodes": row.nodes.model_copy(update={"min": 0 if row.scaling == "elastic" else 999, "max": 999})
+                }
             )
             for key, row in block.node_pools.items()
         }
@@ -75,7 +77,9 @@ def test_planner_and_proof_break_in_the_same_cases(drawn):
     intent = fleet.intent
     lock, arrays = plan(intent, None).lock, to_arrays(intent)
     keys = [(r, p.pool, p.accelerator) for r, block in lock.regions.items() for p in block.pools.values()]
-    planned = {(r, p.pool, p.accelerator): p.replicas.planned for r, b in lock.regions.items() for p in b.pools.values()}
+    planned = {
+        (r, p.pool, p.accelerator): p.replicas.planned for r, b in lock.regions.items() for p in b.pools.values()
+    }
     replicas = {key: max(0, planned[key] + changes[n % 12]) for n, key in enumerate(keys)}
     changed = with_counts(lock, arrays, replicas, share)
     held = {key: sum(placed_rows(changed, key).values()) for key in keys}
