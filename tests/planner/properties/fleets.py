@@ -191,7 +191,10 @@ def _classes(draw: st.DrawFn, names: list[str], models: list[str]) -> dict[str, 
     for tenant, detail in tenants.items():
         tenants[tenant] = detail | {"models": [_asked(tenant, model) for model in detail["models"]]}
     variants = {_asked(tenant, "base"): {"owner": tenant, "size": "0.3 GiB", "rank": 16} for tenant in tuned}
-    adapters = {name: make_artifact() | {"size": "0.3 GiB", "residency": f"tenant:{row['owner']}"} for name, row in variants.items()}
+    adapters = {
+        name: make_artifact() | {"size": "0.3 GiB", "residency": f"tenant:{row['owner']}"}
+        for name, row in variants.items()
+    }
     return {
         "models": {"models": {"base": {"variants": {"tuned": None} | variants}} if tuned else {}},
         "tenants": {

@@ -6,7 +6,7 @@ from hypothesis import given
 from outlast.lock import Lock, overfull
 from outlast.planner import settled_lock, target
 from outlast.proof import misplaced, prove
-from tests.planner.properties.fleets import Fleet, fleets, few
+from tests.planner.properties.fleets import Fleet, few, fleets
 
 DEARER = 1.05
 """Arrays know neither nodes nor zones of several accelerators, so their shares may cost some nodes more."""

@@ -60,7 +60,9 @@ def shortfalls(
     planned = sum(count * GOODPUT[card] for card, count in counts.items())
     lost = max((GOODPUT[card] for card, count in counts.items() if count), default=0.0)
     zones = sorted({zone for card in counts for zone in zones_of(region, card)})
-    where = {c: dict(zip(zones_of(region, c), spread(n, len(zones_of(region, c))), strict=True)) for c, n in counts.items()}
+    where = {
+        c: dict(zip(zones_of(region, c), spread(n, len(zones_of(region, c))), strict=True)) for c, n in counts.items()
+    }
     for base, more in zip(own, moved, strict=True):
         yield whole * NORMAL - base
         yield (whole - lost) * NORMAL - base if rules.losses.replica and base else 0.0
@@ -108,7 +110,7 @@ homes = st.fixed_dictionaries({"us-east": days}, optional={"eu-north": days})
 
 
 @pytest.mark.parametrize("cards", [(H100,), (H100, L4)], ids=["one accelerator", "two accelerators"])
-@few(300)
+@few(30)
 @given(
     curves=homes,
     losses=losses,

@@ -8,7 +8,7 @@ from outlast.planner import plan, with_router
 from outlast.planner.arrays import to_arrays
 from outlast.planner.scale import hourly_bound, static_bound
 from outlast.planner.scaling import to_scale
-from tests.planner.properties.fleets import LAW, Fleet, fleets, few
+from tests.planner.properties.fleets import LAW, Fleet, few, fleets
 
 CENT = 0.011
 """Money in a lock is rounded to cents."""
@@ -28,7 +28,9 @@ def test_more_demand_is_not_cheaper_than_what_less_must_cost(fleet, index, more)
 @given(fleets(), st.sampled_from(sorted(set(LAW.values()))))
 def test_more_residency_is_not_cheaper_than_what_less_must_cost(fleet, law):
     free = fleet.but(fleet={"router": "static"})
-    laws = [other for other in dict.fromkeys(LAW[name] for name in fleet.documents["regions"]["regions"]) if other != law]
+    laws = [
+        other for other in dict.fromkeys(LAW[name] for name in fleet.documents["regions"]["regions"]) if other != law
+    ]
     closed = free.but(tenants={"classes": {"open": {"fail_over_to": laws}}})
     lost = [region for homes in free.intent.homes["open"].values() for region in homes]
     assume(all(any(LAW[name] in laws for name in free.intent.regions if name != region) for region in lost))

@@ -8,7 +8,7 @@ from outlast.intent import HOURS, Intent
 from outlast.lock import MAX_WINDOWS, Lock, check_lock, lock_text, overfull
 from outlast.planner import plan, settled_lock
 from outlast.proof import held_of_lock, misplaced, prove
-from tests.planner.properties.fleets import fleets, few
+from tests.planner.properties.fleets import few, fleets
 from tests.planner.properties.locks import with_block, with_places, with_pool, with_row
 
 NO_LOSS = 1e-6
@@ -94,7 +94,9 @@ def test_the_replicas_of_a_rollout_window_are_free_in_all_its_hours(fleet):
                 fewer = with_pool(lock, region, key, pool.model_copy(update={"replicas": taken, "floors": ()}))
                 hours = [hour for hour in range(HOURS) if window.holds(hour)]
                 margins = prove(fewer, intent).margins.values()
-                short = [m.case for m in margins if min(m.slack_by_hour[h] for h in hours) < -NO_LOSS * (1 + m.need_tok_s)]
+                short = [
+                    m.case for m in margins if min(m.slack_by_hour[h] for h in hours) < -NO_LOSS * (1 + m.need_tok_s)
+                ]
                 assert short == []
 
 

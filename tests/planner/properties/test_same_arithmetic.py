@@ -12,7 +12,7 @@ from outlast.planner import plan
 from outlast.planner.arrays import COLD, Arrays, Lane, LaneKey, to_arrays
 from outlast.planner.needs import broken_cases
 from outlast.proof import prove
-from tests.planner.properties.fleets import Fleet, fleets, few
+from tests.planner.properties.fleets import Fleet, few, fleets
 from tests.planner.properties.locks import with_block
 
 
