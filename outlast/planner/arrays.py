@@ -281,6 +281,7 @@ def _lanes(intent: Intent, region: str, pool: str, index: int) -> Iterator[Lane]
 
 def _absurd(arrays: Arrays) -> Iterator[Problem]:
     """Yield pools of more replicas than anybody runs."""
+    file = f"{arrays.intent.name}/models.yaml"
     for key, cell in arrays.cells.items():
         moved = [sum(hours.max() for hours in arrays.moved(key, lost).values()) for lost in arrays.lost_regions]
         most_tok_s = float(arrays.base(key, "none").max()) + arrays.surge * max(moved, default=0.0)
@@ -288,7 +289,7 @@ def _absurd(arrays: Arrays) -> Iterator[Problem]:
             replicas = most_tok_s / (lane.goodput * arrays.normal)
             if replicas > MOST_REPLICAS:
                 yield Problem(
-                    where=f"{arrays.intent.name}/models.yaml, models.{cell.pool}.accelerators.{lane.accelerator}.goodput",
+                    where=f"{file}, models.{cell.pool}.accelerators.{lane.accelerator}.goodput",
                     what=f"'{cell.pool}' in {cell.region} would need {replicas:,.0f} replicas",
                     got=f"{lane.goodput:g} tok/s a replica for {most_tok_s:,.0f} tok/s",
                     allowed=f"up to {MOST_REPLICAS:,} replicas",

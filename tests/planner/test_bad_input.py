@@ -85,7 +85,7 @@ def bank(*homes: str) -> Changes:
     return {"tenants": {"classes": {"eu": EU}, "admits": {"EU": ["open", "eu"]}, "tenants": tenant}} | demand(*curves)
 
 
-def tuned(adapter: Mapping[str, Any] | None = None, **row: Any) -> Changes:
+def tuned(adapter: dict[str, Any] | None = None, **row: Any) -> Changes:
     """A fine-tune on a base, and its artifact unless that is left out."""
     released = {"tuned": make_artifact() | {"size": "0.3 GiB", "residency": "tenant:shop"} | (adapter or {})}
     return all_of(
