@@ -21,7 +21,7 @@ from outlast.errors import ConfigError, OutlastError, Problem
 from outlast.facts import Facts, load_facts
 from outlast.intent import FILES, Intent, load_intent
 from outlast.intent.checks import check
-from outlast.intent.reading import validate
+from outlast.intent.reading import parse_yaml, validate
 from outlast.lock import Lock, LockNodePool, LockPool, input_digests
 from outlast.view import UNKNOWN, Resource
 
@@ -182,7 +182,7 @@ def write_demo(root: Path, stem: str = "fleet", changes: Mapping[str, Any] = Map
     folder = root / "fleets" / "demo"
     shutil.copytree(CONFIG / "fleets" / "demo", folder)
     path = folder / f"{stem}.yaml"
-    document = yaml.safe_load(path.read_text()) if path.is_file() else {}
+    document: Any = parse_yaml(path.read_text(), stem, []) if path.is_file() else {}
     for where, value in changes.items():
         *parents, last = [int(part) if part.isdigit() else part for part in where.split("/")]
         owner = document

@@ -10,6 +10,7 @@ from outlast.intent import Intent
 from outlast.intent.capacity import Holdings
 from outlast.lock import Lock, LockPool, overfull
 from outlast.planner import settled_lock
+from outlast.planner.floors import to_floors
 from outlast.proof import Case, prove
 from tests.builders import H100, make_curve, make_holdings, make_intent, make_model, merged
 from tests.tiers import cold_fleet, make_adapters
@@ -235,6 +236,11 @@ def test_floors_follow_the_day_in_few_windows_and_survive_at_every_hour():
     pool = pools_of(lock)["us-east chat-h100"]
     assert pool.replicas.floor < pool.replicas.planned
     assert 0 < len(pool.floors) <= 8
+
+
+def test_floors_of_one_height_are_one_window():
+    floor, windows = to_floors([1] * 5 + [3] * 10 + [1] * 9 + [1] * 24 * 6)
+    assert (floor, [(w.from_h, w.to_h, w.replicas) for w in windows]) == (1, [(5, 15, 3)])
 
 
 def test_rollout_windows_are_hours_whose_spare_replicas_are_not_needed():
