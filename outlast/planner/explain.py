@@ -215,7 +215,7 @@ def _pools(intent: Intent, region: str, block: LockRegion, full: Mapping[CellKey
             gpus=gpus,
             stranded_gpus=gpus - own,
             usd_h=sum(
-                row.nodes.max * part * node_usd_h(intent, region, row.machine_type, row.capacity)
+                row.nodes.expected * part * node_usd_h(intent, region, row.machine_type, row.capacity)
                 for row, part in rows.values()
             ),
             binding=_in_words(pool.binding),
