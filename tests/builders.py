@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from outlast.errors import ConfigError, Problem
+from outlast.errors import ConfigError, OutlastError, Problem
 from outlast.facts import Facts, load_facts
 from outlast.intent import FILES, Intent, load_intent
 from outlast.intent.checks import check
@@ -200,8 +200,15 @@ def messages_of(root: Path, fleet: str = "demo") -> list[str]:
     """The messages with which loading a fleet below ``root`` fails, none of them in the words of a library."""
     with pytest.raises(ConfigError) as caught:
         load_intent(root, fleet, facts())
-    lines = str(caught.value).splitlines()
+    return plain_lines(caught.value)
+
+
+def plain_lines(error: OutlastError) -> list[str]:
+    """The lines of an error: one a problem, none in the words of a library, each with what to do."""
+    lines = str(error).splitlines()
     assert [line for line in lines if any(word in line for word in _UGLY)] == []
+    assert len(lines) == len(error.problems)
+    assert [line for line, problem in zip(lines, error.problems, strict=True) if not problem.do] == []
     return lines
 
 

@@ -44,7 +44,8 @@ def why_not_divided(card: Accelerator, partition: str) -> Problem | None:
         return None
     parts = parts_of_card(partition)
     if is_sliced(partition):
-        return None if parts > 1 else Problem(where="", what="a card is sliced into two parts or more", got=partition)
+        what, do = "a card is sliced into two parts or more", "Write 'whole', or 'slice-2' and up"
+        return None if parts > 1 else Problem(where="", what=what, got=partition, do=do)
     most = mig_profiles(card)
     profile = profile_of(partition)
     if profile not in most:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -108,8 +108,16 @@ def validate(document: object, where: str, model: type[M], problems: list[Proble
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        problems.extend(_problem(detail, where, model) for detail in error.errors())
+        details = error.errors()
+        problems.extend(_problem(detail, where, model) for detail in details if not _follows(detail, details))
         return None
+
+
+def _follows(detail: ErrorDetails, details: Iterable[ErrorDetails]) -> bool:
+    """Whether a list only seems too short because some of its entries are wrong, which is said already."""
+    place = detail["loc"]
+    below = (other["loc"] for other in details if len(other["loc"]) > len(place))
+    return detail["type"] == "too_short" and any(loc[: len(place)] == place for loc in below)
 
 
 def _problem(detail: ErrorDetails, where: str, model: type[BaseModel]) -> Problem:

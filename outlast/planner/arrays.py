@@ -27,6 +27,8 @@ CellKey: TypeAlias = tuple[str, str]
 """(region, pool); in file order, it is the fixed order of a plan."""
 LaneKey: TypeAlias = tuple[str, str, str]
 """(region, pool, accelerator)."""
+MOST_REPLICAS = 20_000
+"""Of a pool on one accelerator in a region; more is a slip of a unit."""
 Loss: TypeAlias = Literal["none", "replica", "zone", "region"]
 COLD = "scale-to-zero"
 """Tier that holds nothing while nobody asks."""
@@ -276,10 +278,29 @@ def _lanes(intent: Intent, region: str, pool: str, index: int) -> Iterator[Lane]
         )
 
 
+def _absurd(arrays: Arrays) -> Iterator[Problem]:
+    """Yield pools of more replicas than anybody runs."""
+    file = f"{arrays.intent.name}/models.yaml"
+    for key, cell in arrays.cells.items():
+        moved = [sum(hours.max() for hours in arrays.moved(key, lost).values()) for lost in arrays.lost_regions]
+        most_tok_s = float(arrays.base(key, "none").max()) + arrays.surge * max(moved, default=0.0)
+        for lane in cell.lanes:
+            replicas = most_tok_s / (lane.goodput * arrays.normal)
+            if replicas > MOST_REPLICAS:
+                yield Problem(
+                    where=f"{file}, models.{cell.pool}.accelerators.{lane.accelerator}.goodput",
+                    what=f"'{cell.pool}' in {cell.region} would need {replicas:,.0f} replicas",
+                    got=f"{lane.goodput:g} tok/s a replica for {most_tok_s:,.0f} tok/s",
+                    allowed=f"up to {MOST_REPLICAS:,} replicas",
+                    do="Correct the goodput or the demand, and their units",
+                )
+
+
 def _impossible(arrays: Arrays) -> list[Problem]:
     """Return what no count can mend."""
     intent = arrays.intent
-    problems = [
+    problems = list(_absurd(arrays))
+    problems += [
         Problem(
             where=f"{intent.name}/tenants.yaml, classes.{move.residency}",
             what=f"losing '{move.lost}' leaves no region that the class may go to",

@@ -223,11 +223,12 @@ class _Fleet:
                 for residency, hours in self._demand(pool, lost, "region").items()
                 if (share := self.shares.get(residency, {}).get(lost, {}).get(region, 0))
             }
-            if lost == region or not moved:
+            arriving = _sum(moved)
+            if lost == region or not any(arriving):
                 continue
             routed = _sum({name: hours for name, hours in moved.items() if hosted and name in hosted.classes})
             taken = [min(value, hosted.tok_s) if hosted else 0.0 for value in routed]
-            parts = zip(base, _sum(moved), taken, strict=True)
+            parts = zip(base, arriving, taken, strict=True)
             need = [own + sigma * (more - elsewhere) for own, more, elsewhere in parts]
             yield self._worst(Case(pool, region, lost), need, have, rows, rho, 0.0)
 

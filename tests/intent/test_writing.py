@@ -43,7 +43,7 @@ def test_an_interrupted_command_leaves_the_file_as_it_was_and_nothing_beside_it(
         whole(self, *args, **options)
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Path, step, interrupted)
+    monkeypatch.setattr(Path, step, interrupted)
+    with pytest.raises(KeyboardInterrupt):
         write_all({path: "after"})
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"plan.lock.yaml": "before"}

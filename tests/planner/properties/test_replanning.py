@@ -48,8 +48,8 @@ def test_a_raise_takes_no_node_no_replica_and_no_hour_of_a_floor_away(fleet, cha
             now = raised.regions[region].node_pools[key].nodes
             assert (now.min, now.max) >= (row.nodes.min, row.nodes.max)
         for key, pool in block.pools.items():
-            now = raised.regions[region].pools[key]
-            assert all(now.places[row] >= replicas for row, replicas in pool.places.items())
-            assert now.replicas.floor >= pool.replicas.floor
+            held = raised.regions[region].pools[key]
+            assert all(held.places[at] >= replicas for at, replicas in pool.places.items())
+            assert held.replicas.floor >= pool.replicas.floor
             pairs = zip(before[region][key].serving, after[region][key].serving, strict=True)
             assert all(less <= more for less, more in pairs)

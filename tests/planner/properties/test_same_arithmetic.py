@@ -7,15 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlast.intent import Intent
-from outlast.lock import Lock
+from outlast.lock import Lock, Nodes
 from outlast.planner import plan
-from outlast.planner.arrays import Arrays, Lane, LaneKey, to_arrays
+from outlast.planner.arrays import COLD, Arrays, Lane, LaneKey, to_arrays
 from outlast.planner.needs import broken_cases
 from outlast.proof import prove
 from tests.planner.properties.fleets import Fleet, few, fleets
 from tests.planner.properties.locks import with_block
-
-Places = dict[LaneKey, dict[str, int]]
 
 
 def placed(lane: Lane, replicas: int, share: int) -> dict[tuple[str, str], int]:
@@ -31,27 +29,23 @@ def placed(lane: Lane, replicas: int, share: int) -> dict[tuple[str, str], int]:
 
 
 def with_counts(lock: Lock, arrays: Arrays, replicas: dict[LaneKey, int], share: int) -> Lock:
-    """The lock with other replicas, up at all hours, on as many nodes as they ask for."""
+    """The lock with other replicas, up at all hours, on more nodes than they ask for."""
     for region, block in lock.regions.items():
-        rows = {(row.id, row.zone): key for key, row in block.node_pools.items()}
-        pools = {}
+        rows, pools = dict(block.node_pools), {}
         for key, pool in block.pools.items():
             lane = arrays.lanes[region, pool.pool, pool.accelerator]
-            places = {rows[at]: count for at, count in placed(lane, replicas[lane.key], share).items() if at in rows}
+            like = block.node_pools[next(iter(pool.places))]
+            places = {}
+            for (node_pool, zone), count in placed(lane, replicas[lane.key], share).items():
+                places[f"{node_pool}-{zone}"] = count
+                rows[f"{node_pool}-{zone}"] = like.model_copy(update={"id": node_pool, "zone": zone})
             total = sum(places.values())
-            cold = pool.tier == "scale-to-zero"
-            counts = {"floor": 0 if cold else total, "planned": total, "max": total}
+            counts = {"floor": 0 if pool.tier == COLD else total, "planned": total, "max": total}
             update: dict[str, Any] = {"places": places, "replicas": pool.replicas.model_copy(update=counts)}
             pools[key] = pool.model_copy(update=update | {"floors": (), "rollout": ()})
-        many = {
-            key: row.model_copy(
-                update={
-                    "nodes": row.nodes.model_copy(update={"min": 0 if row.scaling == "elastic" else 999, "max": 999})
-                }
-            )
-            for key, row in block.node_pools.items()
-        }
-        lock = with_block(lock, region, block.model_copy(update={"pools": pools, "node_pools": many}))
+        many = Nodes(min=999, expected=999, max=999)
+        kept = {key: row.model_copy(update={"nodes": many}) for key, row in rows.items()}
+        lock = with_block(lock, region, block.model_copy(update={"pools": pools, "node_pools": kept}))
     return lock
 
 
@@ -76,17 +70,10 @@ def test_planner_and_proof_break_in_the_same_cases(drawn):
     fleet, changes, share = drawn
     intent = fleet.intent
     lock, arrays = plan(intent, None).lock, to_arrays(intent)
-    keys = [(r, p.pool, p.accelerator) for r, block in lock.regions.items() for p in block.pools.values()]
-    planned = {
-        (r, p.pool, p.accelerator): p.replicas.planned for r, b in lock.regions.items() for p in b.pools.values()
+    pools = [(region, pool) for region, block in lock.regions.items() for pool in block.pools.values()]
+    replicas = {
+        (region, pool.pool, pool.accelerator): max(0, pool.replicas.planned + changes[number % len(changes)])
+        for number, (region, pool) in enumerate(pools)
     }
-    replicas = {key: max(0, planned[key] + changes[n % 12]) for n, key in enumerate(keys)}
     changed = with_counts(lock, arrays, replicas, share)
-    held = {key: sum(placed_rows(changed, key).values()) for key in keys}
-    assert said_by_planner(arrays, held, lock) == said_by_proof(changed, intent)
-
-
-def placed_rows(lock: Lock, key: LaneKey) -> dict[str, int]:
-    region, pool, accelerator = key
-    [found] = [p for p in lock.regions[region].pools.values() if (p.pool, p.accelerator) == (pool, accelerator)]
-    return found.places
+    assert said_by_planner(arrays, replicas, lock) == said_by_proof(changed, intent)

@@ -1,0 +1,84 @@
+"""docs/planner.md names every constraint of the plan, by its function and by the names of its rows."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from outlast.intent import Intent
+from outlast.planner import constraints, settled_lock
+from outlast.planner.arrays import to_arrays
+from outlast.planner.counts import define_model
+from outlast.planner.objective import change_stage, shift_stage
+from tests.builders import make_curve, make_holdings, make_intent, make_model
+from tests.planner.properties.fleets import L4, L4_ZONES
+
+PAGE = (Path(__file__).parents[2] / "docs/planner.md").read_text()
+ROWS = re.findall(r"^\| .+? \| .+? \| `(\w+)` \| (`.+?`) \| .+? \|$", PAGE, re.MULTILINE)
+"""(function, names of rows) of the table of constraints."""
+NAMES = ("us-east", "eu-north", "us-west")
+MEASURED = {"kind": "measured", "date": "2026-11-01", "source": "a test"}
+
+
+def everything() -> Intent:
+    """Three regions with two accelerators, one time-sliced, a reservation beside bought nodes and a hosted route.
+
+    2,000 tok/s with a surge of 3 are held by 6 replicas and by 8, not by 7: the fullest of three zones then has 3.
+    """
+    sliced = {L4: {"partition": "slice-4", "goodput": MEASURED | {"value": "50 tok/s"}}}
+    reserved = {"machine_type": "p5.48xlarge", "zones": ["use1-az1"], "capacity": "reserved", "reservation": "r-1"}
+    pools = {
+        n: {"l4": {"machine_type": "g6.xlarge", "zones": list(L4_ZONES[n]), "partition": "slice-4"}} for n in NAMES
+    }
+    quotas = {
+        n: {"L-DB2E81BA": {"granted": "9k vCPU", "as_of": "2026-11-01"}} | make_holdings(n)["quotas"] for n in NAMES
+    }
+    held = {"r-1": {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 2}}
+    route = {"model": "chat", "classes": ["open"], "quota": "60k tok/min"}
+    pools["us-east"]["gh100r"] = reserved
+    return make_intent(
+        *NAMES,
+        regions={"regions": {name: {"node_pools": pools[name]} for name in NAMES}},
+        models={"models": {"chat": make_model(), "small": make_model(tier="packed", accelerators=sliced)}},
+        tenants={"tenants": {"shop": {"models": ["chat", "small"]}}},
+        capacity={
+            "regions": {n: {"quotas": quotas[n]} for n in NAMES}
+            | {"us-east": {"quotas": quotas["us-east"], "reservations": held, "hosted_routes": {"route": route}}},
+            "discounts": [{"cloud": "aws", "basis": "reserved", "off": "40 %", "reference": "order 1"}],
+        },
+        demand={
+            "demand": [
+                make_curve("shop", "us-east", 2800, 900),
+                make_curve("shop", "eu-north", 2000),
+                make_curve("shop", "eu-north", 2800, model="small"),
+            ]
+        },
+        guardrails={"prefill_surge": {"factor": 3.0}},
+    )
+
+
+def registered() -> Iterator[str]:
+    intent = everything()
+    arrays = to_arrays(intent)
+    model = define_model(arrays, tuple(intent.regions), None, {})
+    shift_stage(model.program, model.variables, {})
+    change_stage(model.program, arrays, model.variables, settled_lock(intent))
+    return (row.name.split()[0] for row in model.program.rows)
+
+
+def test_the_table_has_every_name_of_a_row_and_no_other():
+    documented = {name for _, names in ROWS for name in re.findall(r"`(\w+)`", names)}
+    assert documented == set(registered())
+
+
+def test_the_table_has_every_function_that_defines_a_constraint_and_no_other():
+    defined = {name for name, _ in inspect.getmembers(constraints, inspect.isfunction) if name.startswith("define_")}
+    objective = {"shift_stage", "change_stage"}
+    assert {name for name, _ in ROWS} == defined - {"define_constraints"} | objective
+
+
+def test_the_names_of_a_row_are_those_its_function_says():
+    for function, names in ROWS:
+        if function.startswith("define_"):
+            said = re.findall(r"``(\w+)``", inspect.getdoc(getattr(constraints, function)).split("Name")[-1])
+            assert set(re.findall(r"`(\w+)`", names)) <= set(said), function
