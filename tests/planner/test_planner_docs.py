@@ -80,5 +80,5 @@ def test_the_table_has_every_function_that_defines_a_constraint_and_no_other():
 def test_the_names_of_a_row_are_those_its_function_says():
     for function, names in ROWS:
         if function.startswith("define_"):
-            said = re.findall(r"``(\w+)``", inspect.getdoc(getattr(constraints, function)).split("Name")[-1])
+            said = re.findall(r"``(\w+)``", (inspect.getdoc(getattr(constraints, function)) or "").split("Name")[-1])
             assert set(re.findall(r"`(\w+)`", names)) <= set(said), function

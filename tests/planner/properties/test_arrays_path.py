@@ -20,21 +20,21 @@ def from_arrays(fleet: Fleet) -> Lock:
         return settled_lock(fleet.intent)
 
 
-@few(14)
+@few(6)
 @given(fleets(regions=(3, 4)))
 def test_a_plan_from_arrays_survives(fleet):
     lock, intent = from_arrays(fleet), fleet.intent
     assert [*prove(lock, intent).failures, *overfull(lock), *misplaced(lock, intent)] == []
 
 
-@few(12)
+@few(5)
 @given(LARGE)
 def test_a_plan_from_arrays_is_hardly_dearer_than_the_exact_one(fleet):
     exact, found = settled_lock(fleet.intent).solver, from_arrays(fleet).solver
     assert exact.bound_usd_h - 0.011 <= found.usd_h <= exact.usd_h * DEARER + 0.011
 
 
-@few(14)
+@few(6)
 @given(fleets(regions=(3, 4)))
 def test_the_bound_from_arrays_is_not_above_what_the_exact_plan_costs(fleet):
     assert from_arrays(fleet).solver.bound_usd_h <= settled_lock(fleet.intent).solver.usd_h + 0.011

@@ -110,7 +110,7 @@ homes = st.fixed_dictionaries({"us-east": days}, optional={"eu-north": days})
 
 
 @pytest.mark.parametrize("cards", [(H100,), (H100, L4)], ids=["one accelerator", "two accelerators"])
-@few(30)
+@few(20)
 @given(
     curves=homes,
     losses=losses,

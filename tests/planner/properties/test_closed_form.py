@@ -37,7 +37,7 @@ def closed_form(demand: list[list[int]], surge: float) -> int:
     return max(sum(own), largest, math.ceil(sum(carried) / (len(own) - 1)))
 
 
-@few(60)
+@few(40)
 @given(curves, st.sampled_from([1.2, 1.6, 2.0]))
 def test_the_hourly_optimum_is_the_closed_form(demand, surge):
     names = list(REGION_PLACES)[: len(demand)]

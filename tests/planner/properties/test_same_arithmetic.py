@@ -64,7 +64,7 @@ def counted(draw: st.DrawFn) -> tuple[Fleet, list[int], int]:
     return draw(fleets(regions=(2, 3), tiers=(1, 3))), changes, draw(st.integers(0, 100))
 
 
-@few(40)
+@few(24)
 @given(counted())
 def test_planner_and_proof_break_in_the_same_cases(drawn):
     fleet, changes, share = drawn
