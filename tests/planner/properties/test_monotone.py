@@ -27,7 +27,7 @@ def test_more_demand_is_not_cheaper_than_what_less_must_cost(fleet, index, more)
 @few(8)
 @given(fleets(), st.sampled_from(sorted(set(LAW.values()))))
 def test_more_residency_is_not_cheaper_than_what_less_must_cost(fleet, law):
-    free = fleet.but(fleet={"router": "static"})
+    free = fleet.but(fleet={"router": "static"}, capacity=without_routes(fleet))
     laws = [
         other for other in dict.fromkeys(LAW[name] for name in fleet.documents["regions"]["regions"]) if other != law
     ]
