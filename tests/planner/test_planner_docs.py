@@ -11,7 +11,7 @@ from outlast.planner.arrays import to_arrays
 from outlast.planner.counts import define_model
 from outlast.planner.objective import change_stage, shift_stage
 from tests.builders import make_curve, make_holdings, make_intent, make_model
-from tests.planner.properties.fleets import L4, L4_ZONES
+from tests.random_fleets import L4, L4_ZONES
 
 PAGE = (Path(__file__).parents[2] / "docs/planner.md").read_text()
 ROWS = re.findall(r"^\| .+? \| .+? \| `(\w+)` \| (`.+?`) \| .+? \|$", PAGE, re.MULTILINE)

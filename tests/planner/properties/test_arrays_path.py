@@ -6,7 +6,7 @@ from hypothesis import given
 from outlast.lock import Lock, overfull
 from outlast.planner import settled_lock, target
 from outlast.proof import misplaced, prove
-from tests.planner.properties.fleets import Fleet, few, fleets
+from tests.random_fleets import Fleet, few, fleets
 
 DEARER, NODE_USD_H = 0.05, 112.54048
 """Arrays know neither nodes nor zones of several accelerators: a few per cent, or the dearest node if that is more."""

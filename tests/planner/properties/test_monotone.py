@@ -8,7 +8,7 @@ from outlast.planner import plan, with_router
 from outlast.planner.arrays import to_arrays
 from outlast.planner.scale import hourly_bound, static_bound
 from outlast.planner.scaling import to_scale
-from tests.planner.properties.fleets import LAW, Fleet, few, fleets
+from tests.random_fleets import LAW, Fleet, few, fleets
 
 CENT = 0.011
 """Money in a lock is rounded to cents."""

@@ -6,8 +6,8 @@ from outlast.intent import HOURS, Intent
 from outlast.lock import MAX_WINDOWS, Lock, check_lock, lock_text, overfull
 from outlast.planner import plan, settled_lock
 from outlast.proof import held_of_lock, misplaced, prove
-from tests.planner.properties.fleets import few, fleets
-from tests.planner.properties.locks import with_pool
+from tests.changed_locks import with_pool
+from tests.random_fleets import few, fleets
 
 NO_LOSS = 1e-6
 

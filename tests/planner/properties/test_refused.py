@@ -7,8 +7,8 @@ from hypothesis import given
 from outlast.lock import Lock, overfull
 from outlast.planner import settled_lock
 from outlast.proof import prove
-from tests.planner.properties.fleets import few, fleets
-from tests.planner.properties.locks import with_places, with_row
+from tests.changed_locks import with_places, with_row
+from tests.random_fleets import few, fleets
 
 
 def rows_of(lock: Lock) -> Iterator[tuple[str, str]]:

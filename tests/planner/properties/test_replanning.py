@@ -5,7 +5,7 @@ from hypothesis import given
 from outlast.lock import Applied, AppliedFile, Lock, applied_output
 from outlast.planner import plan, settle
 from outlast.proof import held_of_lock, prove
-from tests.planner.properties.fleets import changes, few, fleets
+from tests.random_fleets import changes, few, fleets
 
 
 def deployed(lock: Lock) -> AppliedFile:

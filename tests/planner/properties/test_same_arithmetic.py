@@ -12,8 +12,8 @@ from outlast.planner import plan
 from outlast.planner.arrays import COLD, Arrays, Lane, LaneKey, to_arrays
 from outlast.planner.needs import broken_cases
 from outlast.proof import prove
-from tests.planner.properties.fleets import Fleet, few, fleets
-from tests.planner.properties.locks import with_block
+from tests.changed_locks import with_block
+from tests.random_fleets import Fleet, few, fleets
 
 
 def placed(lane: Lane, replicas: int, share: int) -> dict[tuple[str, str], int]:
