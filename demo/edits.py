@@ -35,5 +35,5 @@ def one_node_fewer(lock: str, region: str) -> tuple[str, str]:
 
 
 def more_demand(demand: str, factor: float) -> str:
-    """Return demand.yaml's text with every peak multiplied."""
-    return re.sub(r"peak: (\d+)k tok/s", lambda found: f"peak: {float(found.group(1)) * factor:g}k tok/s", demand)
+    """Return demand.yaml's text with the peak of every daily curve multiplied."""
+    return re.sub(r"peak: ([\d.]+)", lambda found: f"peak: {float(found.group(1)) * factor:g}", demand)

@@ -34,6 +34,10 @@ class Machine:
     """A machine type that facts know."""
 
     accelerator: str
+    profiles: tuple[str, ...]
+    """MIG profiles of its cards."""
+    disks: int
+    """Local disks: how many it has, or may have where they are chosen."""
     gpus: float
     vcpu: int
     quotas: Mapping[str, tuple[str, ...]]
@@ -136,6 +140,8 @@ def compile_world(intent: Intent) -> dict[str, Any]:
 
 
 def _machines(intent: Intent) -> dict[str, Any]:
+    from outlast.intent.partitions import mig_profiles
+
     facts = intent.facts
     offered: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
     for (cloud, region, machine_type), offering in facts.offerings.items():
@@ -143,6 +149,8 @@ def _machines(intent: Intent) -> dict[str, Any]:
     return {
         f"{cloud}/{machine_type}": {
             "accelerator": row.accelerator,
+            "profiles": mig_profiles(facts.accelerators[row.accelerator]),
+            "disks": int(row.nvme_count or 0),
             "gpus": row.node_gpus,
             "vcpu": row.vcpu,
             "quotas": {

@@ -8,7 +8,9 @@ import pulumi
 
 from components import cluster, identity, network, node_pool, system_pool
 from components.base import Place
+from components.serving import device
 from outlast.intent import Intent
+from outlast.intent.partitions import fills_card
 from outlast.lock import LockRegion
 
 _SYSTEM_ZONE_NODES = 1
@@ -40,6 +42,7 @@ def declare_nodes(
     made: list[node_pool.NodePool] = []
     for key, row in block.node_pools.items():
         machine = intent.facts.machine_types[place.cloud, row.machine_type]
+        card = intent.facts.accelerators[row.accelerator]
         args = node_pool.NodePoolArgs(
             place=place,
             key=key,
@@ -47,7 +50,11 @@ def declare_nodes(
             machine_type=row.machine_type,
             accelerator=row.accelerator,
             node_gpus=int(row.node_gpus),
-            gpu_resource=intent.facts.accelerators[row.accelerator].resource,
+            gpu_resource=card.resource,
+            partition=row.partition,
+            fills_card=fills_card(card, row.partition),
+            device=device(place.cloud, card.resource, row.partition),
+            node_devices=row.node_devices,
             nvme_disks=int(machine.nvme_count or 0),
             capacity=row.capacity,
             reservation=row.reservation,

@@ -8,6 +8,7 @@ from components import cluster, gateway_address, identity, network, serving, wei
 from components.base import Place, place_of
 from outlast.errors import ConfigError, Problem
 from outlast.intent import Intent
+from outlast.intent.models import WHOLE
 from outlast.lock import Lock, applied_output
 from stacks.exports import RegionExports, export_applied, read_global, write
 from stacks.nodes import Base, declare_nodes
@@ -28,7 +29,8 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
         serving.ServingArgs(
             place=place,
             cluster=base.cluster,
-            pools=tuple(serving.served_pool(intent, place, key, pool) for key, pool in block.pools.items()),
+            pools=tuple(serving.served_pool(intent, place, key, block) for key in block.pools),
+            partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
             stage={key: _digests(intent, row.stage) for key, row in block.node_pools.items()},
             gateway_address=address,
             nodes=(system, *nodes),

@@ -21,7 +21,7 @@ from outlast.errors import ConfigError, OutlastError, Problem
 from outlast.facts import Facts, load_facts
 from outlast.intent import FILES, Intent, load_intent
 from outlast.intent.checks import check
-from outlast.intent.reading import validate
+from outlast.intent.reading import parse_yaml, validate
 from outlast.lock import Lock, LockNodePool, LockPool, input_digests
 from outlast.view import UNKNOWN, Resource
 
@@ -29,6 +29,7 @@ CONFIG = Path(__file__).resolve().parents[1] / "config"
 H100 = "h100-sxm-80"
 P_QUOTA = "L-417A185B"
 """Quota of the AWS machine types with H100."""
+GCP_CAP = "GPUS-ALL-REGIONS-per-project"
 REGION_PLACES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "us-east": ("aws", "us-east-1", ("use1-az1", "use1-az2", "use1-az4")),
     "eu-north": ("aws", "eu-north-1", ("eun1-az1", "eun1-az2", "eun1-az3")),
@@ -73,10 +74,10 @@ def make_region(name: str, **changes: Any) -> dict[str, Any]:
 def make_holdings(name: str) -> dict[str, Any]:
     """Quotas of a region that no small fleet reaches."""
     if REGION_PLACES[name][0] == "gcp":
-        code, granted = "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", "8000 GPUs"
+        codes, granted = ("GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", GCP_CAP), "8000 GPUs"
     else:
-        code, granted = P_QUOTA, "192k vCPU"
-    return {"quotas": {code: {"granted": granted, "as_of": "2026-11-01"}}}
+        codes, granted = (P_QUOTA, P_QUOTA), "192k vCPU"
+    return {"quotas": {code: {"granted": granted, "as_of": "2026-11-01"} for code in codes}}
 
 
 def make_model(**changes: Any) -> dict[str, Any]:
@@ -181,7 +182,7 @@ def write_demo(root: Path, stem: str = "fleet", changes: Mapping[str, Any] = Map
     folder = root / "fleets" / "demo"
     shutil.copytree(CONFIG / "fleets" / "demo", folder)
     path = folder / f"{stem}.yaml"
-    document = yaml.safe_load(path.read_text()) if path.is_file() else {}
+    document: Any = parse_yaml(path.read_text(), stem, []) if path.is_file() else {}
     for where, value in changes.items():
         *parents, last = [int(part) if part.isdigit() else part for part in where.split("/")]
         owner = document

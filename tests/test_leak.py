@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from outlast.intent.reading import parse_yaml
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("outlast", "components", "stacks", "policies", "simcloud")
 CLOUD, GONE = "gcp", "eu-west"
@@ -79,7 +81,7 @@ def without_cloud(tree: Path) -> list[str]:
 def without_region(folder: Path) -> None:
     """Take the cloud's region out of every file of a fleet; what it took goes to the others."""
     for path in folder.glob("*.yaml"):
-        document = dropped(yaml.safe_load(path.read_text(encoding="utf-8")))
+        document = dropped(parse_yaml(path.read_text(encoding="utf-8"), path.name, []))
         path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
 
 

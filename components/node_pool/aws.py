@@ -1,4 +1,8 @@
-"""A managed node group with its launch template."""
+"""A managed node group with its launch template.
+
+How cards are divided is said in labels, which the GPU operator reads: EKS has no field for it. What an autoscaler needs
+to know of nodes that do not exist yet is said in tags of the group behind the node group.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,11 @@ import pulumi_aws as aws
 
 from components import names
 from components.node_pool.contract import NodePool, NodePoolArgs
+from outlast.intent.models import WHOLE
+from outlast.intent.partitions import is_sliced
 
 _ROOT_GIB = 200
+_TAINT = "present"
 _BOUNDARY = "==OUTLAST=="
 _NODE_CONFIG = """apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
@@ -58,16 +65,40 @@ class AwsNodePool(NodePool):
                 update_strategy="MINIMAL" if args.capacity == "reserved" else "DEFAULT",
             ),
             node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(enabled=True),
-            labels=labels,
-            taints=[aws.eks.NodeGroupTaintArgs(key=args.gpu_resource, value="present", effect="NO_SCHEDULE")],
+            labels=labels | _device_labels(args),
+            taints=[aws.eks.NodeGroupTaintArgs(key=args.gpu_resource, value=_TAINT, effect="NO_SCHEDULE")],
             tags=labels,
             opts=self.child(
                 depends_on=[args.cluster, args.identity, args.network],
                 ignore_changes=["scalingConfig.desiredSize"] if elastic else None,
             ),
         )
+        if elastic:
+            self._scale_from_zero(name, args, group)
         self.node_pool_id = group.id
         self.register()
+
+    def _scale_from_zero(self, name: str, args: NodePoolArgs, group: aws.eks.NodeGroup) -> None:
+        """Tell an autoscaler what a node would offer while there is none to look at.
+
+        Source: Cluster Autoscaler on AWS, auto-discovery setup.
+        """
+        scaling_group = group.resources.apply(lambda found: found[0].autoscaling_groups[0].name)
+        tags = {
+            "label": ("label/outlast-node-pool", args.key),
+            "taint": (f"taint/{args.gpu_resource}", f"{_TAINT}:NoSchedule"),
+            "device": (f"resources/{args.device}", str(args.node_devices)),
+        }
+        for kind, (key, value) in tags.items():
+            aws.autoscaling.Tag(
+                f"{name}-{kind}",
+                region=args.place.provider_region,
+                autoscaling_group_name=scaling_group,
+                tag=aws.autoscaling.TagTagArgs(
+                    key=f"k8s.io/cluster-autoscaler/node-template/{key}", value=value, propagate_at_launch=False
+                ),
+                opts=self.child(),
+            )
 
     def _template(self, name: str, args: NodePoolArgs, labels: dict[str, str]) -> aws.ec2.LaunchTemplate:
         # Absent blocks are left out: an empty one shows as a change for ever.
@@ -104,6 +135,18 @@ class AwsNodePool(NodePool):
             opts=self.child(),
             **reserved,
         )
+
+
+def _device_labels(args: NodePoolArgs) -> dict[str, str]:
+    """Return labels that say what devices nodes offer, for the operator that divides cards and for an autoscaler.
+
+    A configuration of the operator has the name of the partition; the serving layer declares it.
+    """
+    labels = {"k8s.amazonaws.com/accelerator": args.accelerator}
+    if args.partition == WHOLE:
+        return labels
+    key = "nvidia.com/device-plugin.config" if is_sliced(args.partition) else "nvidia.com/mig.config"
+    return labels | {key: args.partition}
 
 
 def user_data() -> str:

@@ -26,7 +26,15 @@ class NodePoolArgs:
     accelerator: str
     node_gpus: int
     gpu_resource: str
-    """Kubernetes resource of one device."""
+    """Kubernetes resource of a whole GPU; its taint keeps others off the nodes."""
+    partition: str
+    """Division of each card: ``whole``, ``mig-7x1g.10gb``, ``slice-4``."""
+    fills_card: bool
+    """Whether a card holds no more instances than the division makes."""
+    device: str
+    """Kubernetes resource of a part of a card, or of a whole one."""
+    node_devices: int
+    """How many of them a node offers."""
     nvme_disks: int
     """Local NVMe disks of a node."""
     capacity: Capacity

@@ -9,7 +9,8 @@ import pulumi_gcp as gcp
 
 from components import names
 from components.node_pool.contract import NodePool, NodePoolArgs
-from outlast.errors import FactError, Problem, listed
+from outlast.errors import ConfigError, FactError, Problem, listed
+from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
 _ACCELERATOR_TYPES = {"h100-sxm-80": "nvidia-h100-80gb", "l4-24": "nvidia-l4"}
 """Our accelerator -> Compute Engine's accelerator type. Source: Compute Engine, GPU machine types."""
@@ -66,19 +67,7 @@ def _node_config(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigArgs:
         spot=args.capacity == "spot",
         labels=labels,
         resource_labels=labels,
-        guest_accelerators=[
-            gcp.container.NodePoolNodeConfigGuestAcceleratorArgs(
-                type=accelerator_type(args.accelerator),
-                count=args.node_gpus,
-                # Set from the first day: adding it later replaces the pool.
-                # https://github.com/hashicorp/terraform-provider-google/issues/23248
-                gpu_driver_installation_config=(
-                    gcp.container.NodePoolNodeConfigGuestAcceleratorGpuDriverInstallationConfigArgs(
-                        gpu_driver_version="DEFAULT"
-                    )
-                ),
-            )
-        ],
+        guest_accelerators=[_guest_accelerator(args)],
         local_nvme_ssd_block_config=gcp.container.NodePoolNodeConfigLocalNvmeSsdBlockConfigArgs(
             local_ssd_count=args.nvme_disks
         )
@@ -93,6 +82,39 @@ def _node_config(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigArgs:
         else affinity(consume_reservation_type="NO_RESERVATION"),
         workload_metadata_config=gcp.container.NodePoolNodeConfigWorkloadMetadataConfigArgs(mode="GKE_METADATA"),
     )
+
+
+def _guest_accelerator(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigGuestAcceleratorArgs:
+    sharing = gcp.container.NodePoolNodeConfigGuestAcceleratorGpuSharingConfigArgs
+    return gcp.container.NodePoolNodeConfigGuestAcceleratorArgs(
+        type=accelerator_type(args.accelerator),
+        count=args.node_gpus,
+        # Set from the first day: adding it later replaces the pool.
+        # https://github.com/hashicorp/terraform-provider-google/issues/23248
+        gpu_driver_installation_config=gcp.container.NodePoolNodeConfigGuestAcceleratorGpuDriverInstallationConfigArgs(
+            gpu_driver_version="DEFAULT"
+        ),
+        gpu_partition_size=partition_size(args.key, args.partition, fills_card=args.fills_card),
+        gpu_sharing_config=sharing(
+            gpu_sharing_strategy="TIME_SHARING", max_shared_clients_per_gpu=parts_of_card(args.partition)
+        )
+        if is_sliced(args.partition)
+        else None,
+    )
+
+
+def partition_size(key: str, partition: str, *, fills_card: bool) -> str | None:
+    """Return the profile of the instances that a card is divided into; None if it is not.
+
+    Raises:
+        ConfigError: the division leaves a part of the card free, which the cloud cannot express.
+    """
+    if not partition.startswith(MIG):
+        return None
+    if not fills_card:
+        what, do = "GKE fills a card with instances of one profile", "Divide the card into as many as it holds"
+        raise ConfigError(Problem(where=f"node pool '{key}', partition", what=what, got=partition, do=do))
+    return profile_of(partition)
 
 
 def accelerator_type(accelerator: str) -> str:

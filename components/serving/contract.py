@@ -25,8 +25,13 @@ class ServedPool:
     """Flags of the engine."""
     artifact: str
     """Digest of the weights."""
+    adapters: Mapping[str, str]
+    """Fine-tune -> digest of its adapter; those whose owners may be in the region, and no others."""
     gpu_resource: str
-    replica_gpus: int
+    """Kubernetes resource of a whole GPU, whose taint the replicas tolerate."""
+    device: str
+    """Kubernetes resource that a replica asks for: a GPU, or a part of one."""
+    replica_devices: int
     replicas: int
     """Replicas that it is born with."""
     node_pools: tuple[str, ...]
@@ -40,6 +45,8 @@ class ServingArgs:
     place: Place
     cluster: Cluster
     pools: tuple[ServedPool, ...]
+    partitions: tuple[str, ...]
+    """Divisions of cards that the region's nodes have, whole cards left out."""
     stage: Mapping[str, tuple[str, ...]]
     """Node pool -> digests of the artifacts on its nodes' cache."""
     gateway_address: GatewayAddress

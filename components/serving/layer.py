@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from typing import Any, ClassVar
 
@@ -11,9 +10,12 @@ import pulumi_kubernetes as k8s
 
 from components import names
 from components.serving.contract import ServedPool, Serving, ServingArgs
+from components.serving.devices import overlay
 from components.serving.pod import GATEWAY, gateway_labels, pod, pool_labels
 
 NAMESPACE = "serving"
+OPERATOR = "gpu-operator"
+"""Namespace of the operator that divides cards."""
 _SKIP_AWAIT = {"pulumi.com/skipAwait": "true"}
 """A replica loads for up to half an hour; the rollout, not the deployment, waits for it."""
 
@@ -28,7 +30,7 @@ class ServingLayer(Serving):
         place = args.place
         self._args, self._name = args, name
         self._labels = names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction)
-        self._overlay: Any = importlib.import_module(f"components.serving.overlays.{place.cloud}")
+        self._overlay = overlay(place.cloud)
         # Only a change of the identifier replaces the provider and all that is in the cluster, never a new endpoint.
         # https://github.com/pulumi/pulumi-kubernetes/issues/4019
         self._provider = k8s.Provider(
@@ -58,6 +60,7 @@ class ServingLayer(Serving):
             data={key: json.dumps(sorted(digests)) for key, digests in args.stage.items()},
             opts=self._inside(namespace),
         )
+        self._operator()
         deployments = [self._pool(pool, [namespace, account]) for pool in args.pools]
         self._gateway(namespace)
         self.workloads = pulumi.Output.all(*(deployment.id for deployment in deployments))
@@ -72,7 +75,28 @@ class ServingLayer(Serving):
 
     def _metadata(self, object_name: str, **more: Any) -> dict[str, Any]:
         labels = self._labels | more.pop("labels", {})
-        return {"name": names.kubernetes_object(object_name), "namespace": NAMESPACE, "labels": labels, **more}
+        return {"name": names.kubernetes_object(object_name), "namespace": NAMESPACE, "labels": labels} | more
+
+    def _operator(self) -> None:
+        """Declare the divisions of cards that nodes name in their labels, where an operator makes them."""
+        configs = self._overlay.operator_configs(self._args.partitions)
+        if not configs:
+            return
+        namespace = k8s.core.v1.Namespace(
+            f"{self._name}-{OPERATOR}",
+            metadata={
+                "name": OPERATOR,
+                "labels": self._labels | {"pod-security.kubernetes.io/enforce": "privileged"},
+            },
+            opts=self._inside(),
+        )
+        for name, data in configs.items():
+            k8s.core.v1.ConfigMap(
+                f"{self._name}-{name}",
+                metadata=self._metadata(name, namespace=OPERATOR),
+                data=data,
+                opts=self._inside(namespace),
+            )
 
     def _pool(self, pool: ServedPool, after: list[pulumi.Resource]) -> k8s.apps.v1.Deployment:
         labels = pool_labels(pool)

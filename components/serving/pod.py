@@ -6,7 +6,7 @@ from typing import Any
 
 from components import names
 from components.serving.contract import ServedPool
-from components.serving.engine import MODELS, PORT
+from components.serving.engine import ADAPTERS, MODELS, PORT
 
 GATEWAY = "gateway"
 _ZONE = "topology.kubernetes.io/zone"
@@ -31,7 +31,6 @@ def pod(pool: ServedPool, cache: str) -> dict[str, Any]:
         pool: what it runs.
         cache: folder on the node that holds staged artifacts by digest.
     """
-    weights = f"{cache}/{pool.artifact.replace(':', '-')}"
     return {
         "serviceAccountName": "replica",
         "automountServiceAccountToken": False,
@@ -50,12 +49,21 @@ def pod(pool: ServedPool, cache: str) -> dict[str, Any]:
         },
         "containers": [_container(pool)],
         "volumes": [
-            # Must exist: a replica starts only where its weights are staged, never on an empty folder.
-            {"name": "weights", "hostPath": {"path": weights, "type": "Directory"}},
+            _staged("weights", cache, pool.artifact),
+            *(_staged(_volume(adapter), cache, digest) for adapter, digest in pool.adapters.items()),
             {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "32Gi"}},
             {"name": "tmp", "emptyDir": {}},
         ],
     }
+
+
+def _staged(volume: str, cache: str, digest: str) -> dict[str, Any]:
+    """Return a volume of staged files; the folder must exist: never start on an empty one."""
+    return {"name": volume, "hostPath": {"path": f"{cache}/{digest.replace(':', '-')}", "type": "Directory"}}
+
+
+def _volume(adapter: str) -> str:
+    return names.kubernetes_object("adapter", adapter)
 
 
 def _on_node_pools(pool: ServedPool) -> dict[str, Any]:
@@ -74,7 +82,7 @@ def _spread(pool: ServedPool, key: str, otherwise: str) -> dict[str, Any]:
 
 
 def _container(pool: ServedPool) -> dict[str, Any]:
-    gpus = {pool.gpu_resource: str(pool.replica_gpus)}
+    devices = {pool.device: str(pool.replica_devices)}
     models = {"path": "/v1/models", "port": "http"}
     return {
         "name": "engine",
@@ -82,7 +90,7 @@ def _container(pool: ServedPool) -> dict[str, Any]:
         "args": list(pool.arguments),
         "env": [{"name": "HF_HUB_OFFLINE", "value": "1"}, {"name": "HOME", "value": "/tmp"}],
         "ports": [{"name": "http", "containerPort": PORT}],
-        "resources": {"requests": gpus, "limits": gpus},
+        "resources": {"requests": devices, "limits": devices},
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
@@ -95,6 +103,10 @@ def _container(pool: ServedPool) -> dict[str, Any]:
         "lifecycle": {"preStop": {"sleep": {"seconds": 15}}},
         "volumeMounts": [
             {"name": "weights", "mountPath": MODELS, "readOnly": True},
+            *(
+                {"name": _volume(adapter), "mountPath": f"{ADAPTERS}/{adapter}", "readOnly": True}
+                for adapter in pool.adapters
+            ),
             {"name": "shm", "mountPath": "/dev/shm"},
             {"name": "tmp", "mountPath": "/tmp"},
         ],

@@ -3,7 +3,10 @@
 from demo.stage import FLEET, Stage
 
 TITLE = "Plan: from intent to replicas, nodes and failover shares"
-WHY = "Three regions on two clouds serve a US tenant and two EU tenants whose data may not leave the EU."
+WHY = (
+    "Three regions on two clouds serve two US tenants and two EU tenants whose data may not leave the EU:\n"
+    "a large chat model, thirty fine-tunes on one base, small models on parts of cards, and one that runs when asked."
+)
 IS_MAIN = True
 
 

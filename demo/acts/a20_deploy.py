@@ -11,5 +11,5 @@ def run(stage: Stage) -> None:
     """Bring every stack up."""
     stage.outlast("sim", "up", FLEET)
     stage.summary.append(
-        "deployed: networks, clusters, H100 node pools, registries, buckets, keys, DNS; judged before they were made"
+        "deployed: networks, clusters, nodes with H100, L40S and L4, registries, buckets, keys, DNS; judged first"
     )

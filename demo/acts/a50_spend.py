@@ -15,7 +15,7 @@ def run(stage: Stage) -> None:
     before = demand.read_text(encoding="utf-8")
     base = _keep_lock(stage)
     demand.write_text(more_demand(before, 1.2), encoding="utf-8")
-    stage.say("(edited demand.yaml: every peak +20 %)")
+    stage.say("(edited demand.yaml: the peak of every daily curve +20 %)")
     stage.outlast("plan", FLEET, "--check", expect=1)
     stage.outlast("plan", FLEET, "--brief")
     stage.outlast("spend", FLEET, "--base-lock", base)
@@ -26,6 +26,8 @@ def run(stage: Stage) -> None:
     demand.write_text(before, encoding="utf-8")
     stage.say("(edited demand.yaml: back to where it was)")
     stage.outlast("plan", FLEET, "--brief")
+    stage.say("\nTraffic returns to its shares first; only then may anything shrink.")
+    stage.outlast("sim", "up", FLEET, *_stacks("routing"))
     stage.outlast("plan", FLEET, "--settle", "--brief")
     stage.outlast("spend", FLEET, "--base-lock", base)
     stage.summary.append(

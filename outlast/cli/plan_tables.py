@@ -21,7 +21,7 @@ def show_tables(told: Explanation) -> None:
         "Pools: 'alone' for its own peak only; 'at peak' and 'lost', the part of goodput in use then and after a loss:"
     )
     headings = ("region", "pool", "on", "replicas", "alone", "nodes", "GPUs", "stranded", "at peak", "lost", "USD/h")
-    table((*headings, "set by"), [_pool(line) for line in told.pools], right=tuple(range(3, 11)))
+    table((*headings, "set by, UTC"), [_pool(line) for line in told.pools], right=tuple(range(3, 11)))
     if told.strips:
         print("The fullest pool of each survivor by hour of the day, 00 to 23 UTC, moved traffic with cold caches:")
         table(
@@ -69,7 +69,7 @@ def _pool(line: PoolLine) -> tuple[object, ...]:
         f"{full.peak_ratio:.0%}" if full else "",
         f"{full.worst_ratio:.0%}" if full and full.worst_ratio else "",
         f"{line.usd_h:,.2f}",
-        line.binding,
+        line.binding.removesuffix(" UTC"),
     )
 
 

@@ -96,7 +96,7 @@ def _report(found: Fleet, base: str | None, base_lock: Path | None, previews: Pa
         before, after = (
             view_of([r for p in kept for r in getattr(p, side)], intent.facts) for side in ("before", "after")
         )
-        change = compare(lines_of_view(before, intent), lines_of_view(after, intent))
+        change = compare(*(lines_of_view(side, intent, lock) for side in (before, after)))
         view = after
         failed = tuple(preview.stack for preview in kept if not preview.ok)
         missing = tuple(sorted(set(stack_order(intent)) - {preview.stack for preview in kept}))

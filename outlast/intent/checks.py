@@ -44,10 +44,14 @@ def notices(intent: Intent) -> Iterator[str]:
     for region in intent.regions:
         if region not in intent.operations.regions:
             yield f"{region} is not in operations.yaml, so routing sends it no traffic"
+    unmeasured: dict[tuple[str, str], list[str]] = {}
     for name, model in intent.models.items():
         for accelerator, how in model.accelerators.items():
             if how.goodput.kind != "measured":
-                yield f"goodput of {name} on {accelerator} is {how.goodput.kind}, not measured ({how.goodput.source})"
+                found = unmeasured.setdefault((how.goodput.kind, how.goodput.source), [])
+                found.append(f"{name} on {accelerator}")
+    for (kind, source), names in unmeasured.items():
+        yield f"goodput of {', '.join(names)} is {kind}, not measured ({source})"
 
 
 def check_tenants(intent: Intent) -> Iterator[Problem]:

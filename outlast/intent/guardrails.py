@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -113,5 +113,7 @@ class GuardrailsFile(Strict):
     canary_replicas: Annotated[int, Field(ge=0)] = planner_input(0)
     """Replicas a pool gives to a canary and a warm previous version; they do not count as headroom."""
     losses: Losses = planner_input(Losses())
+    zone_excess: Literal["stays", "spills"] = planner_input("stays")
+    """What a region cannot carry when it loses a zone: held in its other zones, or sent on by the failover shares."""
     budgets: Budgets = Budgets()
     ages: AgeLimits = AgeLimits()

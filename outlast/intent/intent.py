@@ -51,6 +51,8 @@ class Intent:
     waivers: WaiversFile
     variants: VariantsFile
     published: ComparisonFile
+    given_up: frozenset[tuple[str, str]] = frozenset()
+    """(class, lost region) that a plan may leave unserved; never from files, only while looking for what fits."""
 
     @property
     def regions(self) -> Mapping[str, Region]:
@@ -88,6 +90,17 @@ class Intent:
             if route.model == model:
                 return Hosted(route.quota / 60, frozenset(route.classes))
         return None
+
+    def must_survive(self, residency: str, loss: str) -> bool:
+        """Whether a class's demand at home is held against a kind of loss there.
+
+        A zone's excess that spills goes where the whole region's demand would go, and for that the survivors have room;
+        only classes that survive no region hold it at home.
+        """
+        survive = self.tenants_file.classes[residency].survive
+        if loss == "zone" and self.guardrails.zone_excess == "spills" and self.guardrails.losses.region:
+            return "zone" in survive and "region" not in survive
+        return loss in survive
 
     def class_of(self, tenant: str) -> str:
         """Return a tenant's residency class."""

@@ -26,6 +26,18 @@ def is_sliced(partition: str) -> bool:
     return partition.startswith(SLICED)
 
 
+def fills_card(card: Accelerator, partition: str) -> bool:
+    """Whether a division makes as many instances of its profile as the card holds; true of what makes none."""
+    if not partition.startswith(MIG):
+        return True
+    return parts_of_card(partition) == mig_profiles(card).get(profile_of(partition))
+
+
+def mig_profiles(card: Accelerator) -> dict[str, int]:
+    """Return MIG profile -> most instances of it on a card."""
+    return {name: int(number) for name, _, number in (entry.partition(":") for entry in card.mig_profiles_max_count)}
+
+
 def why_not_divided(card: Accelerator, partition: str) -> Problem | None:
     """Return why a card cannot be divided so, without a place; None if it can."""
     if partition == WHOLE:
@@ -34,7 +46,7 @@ def why_not_divided(card: Accelerator, partition: str) -> Problem | None:
     if is_sliced(partition):
         what, do = "a card is sliced into two parts or more", "Write 'whole', or 'slice-2' and up"
         return None if parts > 1 else Problem(where="", what=what, got=partition, do=do)
-    most = {name: int(number) for name, _, number in (entry.partition(":") for entry in card.mig_profiles_max_count)}
+    most = mig_profiles(card)
     profile = profile_of(partition)
     if profile not in most:
         return Problem(

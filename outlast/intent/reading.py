@@ -33,6 +33,8 @@ def _unique_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Hashable, A
         if not isinstance(key_node, yaml.ScalarNode):
             what = "a key must be a plain word; put text with braces in quotes"
             raise _Mistake(what, key_node)
+        if key_node.tag == _BOOL:
+            key_node.tag = _TEXT  # 'off' and 'NO' are words where a key is asked for
         key = loader.construct_object(key_node)
         if key in keys:
             what = f"key '{key}' stands twice"
@@ -50,6 +52,7 @@ def _date(loader: _Loader, node: yaml.ScalarNode) -> object:
 
 
 _MERGE = "tag:yaml.org,2002:merge"
+_BOOL, _TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _date)
 

@@ -15,7 +15,7 @@ from outlast.lock.applied import (
     read_applied,
     write_applied,
 )
-from outlast.lock.declared import ShortQuota, quota_needs, short_quotas, undeclared
+from outlast.lock.declared import ShortQuota, quota_needs, short_caps, short_quotas, undeclared
 from outlast.lock.digest import Freshness, freshness, input_digests, lock_digest, stale_problem
 from outlast.lock.models import (
     Binding,
@@ -84,6 +84,7 @@ __all__ = [
     "quota_needs",
     "read_applied",
     "read_lock",
+    "short_caps",
     "short_quotas",
     "stale_problem",
     "undeclared",

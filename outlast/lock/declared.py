@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from outlast.errors import Problem, listed
+from outlast.facts.models import QuotaFact
 from outlast.intent import Intent
 from outlast.intent.models import WHOLE
 from outlast.lock.models import Lock, LockNodePool, LockRegion
@@ -149,3 +150,27 @@ def short_quotas(lock: Lock, intent: Intent) -> Iterator[ShortQuota]:
                 granted = held[code].granted if code in held else 0.0
                 if need > granted + _ROUNDING:
                     yield ShortQuota(region, code, units[code], need, granted)
+    yield from short_caps(lock.regions, intent)
+
+
+def short_caps(blocks: Mapping[str, LockRegion], intent: Intent) -> Iterator[ShortQuota]:
+    """Yield every cap over all regions of an account that they exceed together; the first of them stands for all."""
+    needs: dict[tuple[str, str, QuotaFact], float] = {}
+    owners: dict[tuple[str, str, QuotaFact], list[str]] = {}
+    for region, block in blocks.items():
+        if region not in intent.regions:
+            continue
+        place = intent.regions[region]
+        for row in block.node_pools.values():
+            machine = intent.facts.machine_types[place.cloud, row.machine_type]
+            for cap in intent.facts.caps_for(place.cloud, row.machine_type, row.capacity):
+                key = (place.cloud, place.account, cap)
+                unit = machine.vcpu if cap.unit == "vcpu" else row.node_gpus
+                needs[key] = needs.get(key, 0.0) + row.nodes.max * unit
+                owners.setdefault(key, []).append(region)
+    for (cloud, account, cap), need in needs.items():
+        sharing = [name for name, row in intent.regions.items() if (row.cloud, row.account) == (cloud, account)]
+        grants = [intent.holdings(name).quotas.get(cap.quota_code) for name in sharing]
+        granted = max((grant.granted for grant in grants if grant), default=0.0)
+        if need > granted + _ROUNDING:
+            yield ShortQuota(owners[cloud, account, cap][0], cap.quota_code, cap.unit, need, granted)

@@ -116,6 +116,7 @@ def _facts_used(intent: Intent) -> list[str]:
             used += [machine, facts.accelerators[machine.accelerator]]
             used.append(facts.offerings[region.cloud, region.provider_region, pool.machine_type])
             used += facts.quotas_for(region.cloud, pool.machine_type, pool.capacity)
+            used += facts.caps_for(region.cloud, pool.machine_type, pool.capacity)
     return sorted(
         {json.dumps(row.model_dump(mode="json", exclude={"source", "as_of"}), sort_keys=True) for row in used}
     )

@@ -149,12 +149,11 @@ class Arrays:
 
     @cached_property
     def _base(self) -> Mapping[Loss, Mapping[CellKey, Floats]]:
-        classes = self.intent.tenants_file.classes
         losses: tuple[Loss, ...] = ("none", "replica", "zone", "region")
         found: dict[Loss, dict[CellKey, Floats]] = {loss: {} for loss in losses}
         for residency, homes in self.demand.items():
             for loss in losses:
-                if loss == "none" or loss in classes[residency].survive:
+                if loss == "none" or self.intent.must_survive(residency, loss):
                     for key, hours in homes.items():
                         found[loss][key] = found[loss].get(key, _NOTHING) + hours
         return found
@@ -215,7 +214,7 @@ def to_arrays(intent: Intent) -> Arrays:
 
 
 def _moves(intent: Intent, demand: Mapping[str, Mapping[CellKey, Floats]]) -> list[Move]:
-    """A class that does not survive the loss of a region does not move: nothing would hold its demand."""
+    """A class that does not survive the loss of a region, or is given up, does not move: nothing would hold it."""
     if not intent.guardrails.losses.region:
         return []
     return [
@@ -223,7 +222,7 @@ def _moves(intent: Intent, demand: Mapping[str, Mapping[CellKey, Floats]]) -> li
         for residency, detail in intent.tenants_file.classes.items()
         if "region" in detail.survive
         for region in intent.regions
-        if any(home == region for home, _ in demand[residency])
+        if any(home == region for home, _ in demand[residency]) and (residency, region) not in intent.given_up
     ]
 
 
@@ -322,7 +321,7 @@ def _impossible(arrays: Arrays) -> list[Problem]:
                     what=f"'{cell.pool}' cannot survive the loss of its only zone",
                     got=cell.zones[0],
                     allowed=f"two or more zones ({', '.join(zones)} are declared)",
-                    do="Add a zone that offers the machine type, or set losses.zone to 0 in guardrails.yaml",
+                    do="Add a zone that offers the machine type, or set zone_excess: spills in guardrails.yaml",
                 )
             )
         elif all(lane.is_sliced for lane in cell.lanes) and arrays.surge > 1:

@@ -218,4 +218,4 @@ def _gpus(row: LockNodePool) -> float:
 
 
 def _usd_h(intent: Intent, region: str, row: LockNodePool) -> float:
-    return row.nodes.max * node_usd_h(intent, region, row.machine_type, row.capacity)
+    return row.nodes.expected * node_usd_h(intent, region, row.machine_type, row.capacity)

@@ -15,7 +15,7 @@ from outlast.planner.arrays import Arrays, Cell, CellKey, Lane
 from outlast.planner.needs import TOLERANCE, counts_alone
 from outlast.planner.program import Program
 from outlast.planner.pruning import binding_hours
-from outlast.planner.variables import RowKey, Variables, holdings_of
+from outlast.planner.variables import RowKey, Variables, caps_of, holdings_of
 
 Parts = Mapping[CellKey, float]
 """Cell of several lanes -> largest part of its capacity that a zone may hold; absent: an equal part."""
@@ -32,6 +32,7 @@ def define_constraints(program: Program, arrays: Arrays, variables: Variables, p
     define_survive_region(program, arrays, variables)
     define_fit_nodes(program, arrays, variables)
     define_hold_quota(program, arrays, variables)
+    define_hold_cap(program, arrays, variables)
     define_hold_reservation(program, arrays, variables)
 
 
@@ -260,6 +261,20 @@ def define_hold_quota(program: Program, arrays: Arrays, variables: Variables) ->
                 terms[variables.overflow[region, quota.quota_code]] = -1.0
                 held = granted[quota.quota_code].granted if quota.quota_code in granted else 0.0
                 program.at_most(f"hold_quota {region} {quota.quota_code}", terms, held)
+
+
+def define_hold_cap(program: Program, arrays: Arrays, variables: Variables) -> None:
+    """Stay within what the cloud grants all regions of an account together.
+
+        sum over r, n and z of (vCPU or GPUs of a node) × nodes[r,n,z]  <=  granted[q] + overflow[r,q]
+
+    with the overflow under the region that stands for the account. Name: ``hold_cap``.
+    """
+    for owner, code, units in caps_of(arrays, variables.nodes):
+        held = arrays.intent.holdings(owner).quotas
+        terms = {variables.nodes[row]: unit for row, unit in units.items()}
+        terms[variables.overflow[owner, code]] = -1.0
+        program.at_most(f"hold_cap {owner} {code}", terms, held[code].granted if code in held else 0.0)
 
 
 def define_hold_reservation(program: Program, arrays: Arrays, variables: Variables) -> None:

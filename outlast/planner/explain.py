@@ -179,6 +179,10 @@ def _unmeasured(intent: Intent, lock: Lock) -> Iterator[str]:
             yield f"goodput of {' and '.join(names)} is {kind}"
     if len(kinds) > 1 and "measured" not in kinds.values():
         yield "none is measured"
+    for model in dict.fromkeys(pool for pool, _ in sorted(used)):
+        adapters = intent.models[model].adapters if model in intent.models else None
+        if adapters is not None and adapters.kind != "measured":
+            yield f"overhead of {model}'s adapters is {adapters.kind}"
 
 
 def _next_step(planned: Planned) -> str:
@@ -211,7 +215,7 @@ def _pools(intent: Intent, region: str, block: LockRegion, full: Mapping[CellKey
             gpus=gpus,
             stranded_gpus=gpus - own,
             usd_h=sum(
-                row.nodes.max * part * node_usd_h(intent, region, row.machine_type, row.capacity)
+                row.nodes.expected * part * node_usd_h(intent, region, row.machine_type, row.capacity)
                 for row, part in rows.values()
             ),
             binding=_in_words(pool.binding),

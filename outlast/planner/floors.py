@@ -113,24 +113,27 @@ def _profile(needed: Sequence[int], days: _Days) -> tuple[int, ...]:
 
 
 def _segments(profile: Sequence[int], floor: int) -> list[tuple[int, int, int]]:
-    """Return up to `_SEGMENTS` (from, to, replicas) above the floor that hold a day at the fewest replica-hours."""
+    """Return up to `_SEGMENTS` (from, to, replicas) above the floor that hold a day at the fewest replica-hours.
+
+    Among equals the fewest windows, so that neighbours of one height are one.
+    """
 
     @cache
-    def best(start: int, left: int) -> tuple[int, tuple[tuple[int, int, int], ...]]:
+    def best(start: int, left: int) -> tuple[int, int, tuple[tuple[int, int, int], ...]]:
         while start < DAY and profile[start] <= floor:
             start += 1
         if start == DAY:
-            return 0, ()
+            return 0, 0, ()
         if not left:
-            return DAY * max(profile) + 1, ()
+            return DAY * max(profile) + 1, 0, ()
         found = []
         for end in range(start + 1, DAY + 1):
             most = max(profile[start:end])
-            cost, rest = best(end, left - 1)
-            found.append(((most - floor) * (end - start) + cost, ((start, end, most), *rest)))
+            cost, windows, rest = best(end, left - 1)
+            found.append(((most - floor) * (end - start) + cost, windows + 1, ((start, end, most), *rest)))
         return min(found)
 
-    return list(best(0, _SEGMENTS)[1])
+    return list(best(0, _SEGMENTS)[2])
 
 
 def _runs(flags: Sequence[bool]) -> list[tuple[int, int]]:

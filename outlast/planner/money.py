@@ -34,7 +34,8 @@ def node_usd_h(intent: Intent, region: str, machine_type: str, capacity: Capacit
 
 
 def block_usd_h(intent: Intent, region: str, block: LockRegion) -> float:
-    """Return the price of all nodes of a region for one hour, leaving ones included."""
+    """Return the price of the nodes that a region runs on average for one hour, leaving ones included."""
     return sum(
-        row.nodes.max * node_usd_h(intent, region, row.machine_type, row.capacity) for row in block.node_pools.values()
+        row.nodes.expected * node_usd_h(intent, region, row.machine_type, row.capacity)
+        for row in block.node_pools.values()
     )

@@ -142,8 +142,16 @@ def _regions(without: Lock, with_it: Lock, grown: Intent) -> Iterable[RegionMore
         before, after = (size_of(_only(lock, region)) for lock in (without, with_it))
         more = after - before
         if more.replicas or more.nodes or more.gpus:
-            words = dict.fromkeys(f"{line.pool}: {line.binding}" for line in lines if line.region == region)
+            moved = _moved(without, with_it, region)
+            found = (line for line in lines if line.region == region and line.pool in moved)
+            words = dict.fromkeys(f"{line.pool}: {line.binding}" for line in found)
             yield RegionMore(region, more.replicas, more.nodes, more.gpus, "; ".join(words))
+
+
+def _moved(without: Lock, with_it: Lock, region: str) -> set[str]:
+    """Return the pools whose replicas differ between two plans."""
+    before, after = (lock.regions[region].pools for lock in (without, with_it))
+    return {pool.pool for key, pool in after.items() if key not in before or before[key].places != pool.places}
 
 
 def _only(lock: Lock, region: str) -> Lock:

@@ -1,13 +1,14 @@
 """A fleet as the arrays of `outlast.planner.scale`, and its answers as shares: for bounds, and for large fleets.
 
 Arrays know replicas, not nodes or zones, so their optimum is a bound of the plan: what a cell holds whatever the shares
-is taken over, a GPU costs what it costs on the cheapest node pool, quotas are as many GPUs as they could hold. Hosted
-routes are unknown to them; with any, their bounds say nothing.
+is taken over, a GPU costs what it costs on the cheapest node pool of its kind, quotas are as many GPUs as they hold.
+Hosted routes are unknown to them; with any, their bounds say nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from outlast.planner.scale import ScaleProblem
 from outlast.planner.scale.problem import Bools, Ints
 from outlast.planner.variables import holdings_of
 
+_Card: TypeAlias = tuple[str, str, str]
+"""(accelerator, partition, reservation or nothing): what GPUs of one price and limit are."""
+
 
 def to_scale(arrays: Arrays, *, whole: bool = True) -> ScaleProblem:
     """Return a fleet as arrays; axes in file order.
@@ -31,23 +35,21 @@ def to_scale(arrays: Arrays, *, whole: bool = True) -> ScaleProblem:
     """
     classes, regions = list(arrays.demand), list(arrays.intent.regions)
     pools = list(dict.fromkeys(pool for _, pool in arrays.cells))
-    cards = list(dict.fromkeys(lane.accelerator for lane in arrays.lanes.values()))
-    lanes = {
-        (regions.index(lane.region), pools.index(lane.pool), cards.index(lane.accelerator)): lane
-        for lane in arrays.lanes.values()
-        if not lane.is_sliced
-    }
+    lanes = {lane: _cards(arrays, lane) for lane in arrays.lanes.values() if not lane.is_sliced}
+    cards = list(dict.fromkeys(card for found in lanes.values() for card in found))
     shape = (len(regions), len(pools), len(cards))
     replica_tok_s, replica_gpus = np.zeros(shape[1:]), np.ones(shape[1:])
     allowed: Bools = np.zeros(shape, dtype=bool)
     gpu_usd_h: Floats = np.full((shape[0], shape[2]), np.inf)
     quota: Floats = np.zeros((shape[0], shape[2]))
-    for (region, pool, card), lane in lanes.items():
-        allowed[region, pool, card] = True
-        replica_tok_s[pool, card] = lane.goodput * arrays.failure
-        replica_gpus[pool, card] = _gpus(lane)
-        gpu_usd_h[region, card] = min(gpu_usd_h[region, card], _gpu_usd_h(arrays, lane))
-        quota[region, card] = max(quota[region, card], _granted_gpus(arrays, lane))
+    for lane, found in lanes.items():
+        region, pool = regions.index(lane.region), pools.index(lane.pool)
+        for card, node_pools in ((cards.index(key), names) for key, names in found.items()):
+            allowed[region, pool, card] = True
+            replica_tok_s[pool, card] = lane.goodput * arrays.failure
+            replica_gpus[pool, card] = _gpus(lane)
+            gpu_usd_h[region, card] = min(gpu_usd_h[region, card], _gpu_usd_h(arrays, lane.region, node_pools))
+            quota[region, card] = max(quota[region, card], _granted_gpus(arrays, lane.region, node_pools))
     floor, least = np.zeros(shape[:2]), np.zeros(shape[:2])
     canary = np.zeros(shape[1])
     for (name, pool_name), cell in arrays.cells.items():
@@ -142,28 +144,37 @@ def _gpus(lane: Lane) -> float:
     return lane.replica_devices / parts_of_card(lane.partition)
 
 
-def _gpu_usd_h(arrays: Arrays, lane: Lane) -> float:
-    """Return the least price of a GPU for an hour over a lane's node pools."""
-    place = arrays.intent.regions[lane.region]
-    prices = []
+def _cards(arrays: Arrays, lane: Lane) -> dict[_Card, list[str]]:
+    """Return what a lane's node pools are to the arrays: accelerator, partition, reservation -> node pools."""
+    place, found = arrays.intent.regions[lane.region], dict[_Card, list[str]]()
     for name in lane.node_pools:
+        key = (lane.accelerator, lane.partition, place.node_pools[name].reservation or "")
+        found.setdefault(key, []).append(name)
+    return found
+
+
+def _gpu_usd_h(arrays: Arrays, region: str, node_pools: Sequence[str]) -> float:
+    """Return the least price of a GPU for an hour over node pools."""
+    place = arrays.intent.regions[region]
+    prices = []
+    for name in node_pools:
         pool = place.node_pools[name]
         machine = arrays.intent.facts.machine_types[place.cloud, pool.machine_type]
-        usd_h = node_usd_h(arrays.intent, lane.region, pool.machine_type, pool.capacity)
-        prices.append(usd_h * duty(arrays, (lane.region, name, pool.zones[0])) / machine.node_gpus)
+        usd_h = node_usd_h(arrays.intent, region, pool.machine_type, pool.capacity)
+        prices.append(usd_h * duty(arrays, (region, name, pool.zones[0])) / machine.node_gpus)
     return min(prices)
 
 
-def _granted_gpus(arrays: Arrays, lane: Lane) -> float:
-    """Return the most GPUs that quotas and reservations let a lane's node pools have."""
-    place, holdings = arrays.intent.regions[lane.region], arrays.intent.holdings(lane.region)
+def _granted_gpus(arrays: Arrays, region: str, node_pools: Sequence[str]) -> float:
+    """Return the most GPUs that quotas and reservations let node pools have."""
+    place, holdings = arrays.intent.regions[region], arrays.intent.holdings(region)
     units = {quota.quota_code: quota.unit for quota in arrays.intent.facts.quotas if quota.cloud == place.cloud}
     total = 0.0
-    for name in lane.node_pools:
+    for name in node_pools:
         pool = place.node_pools[name]
         machine = arrays.intent.facts.machine_types[place.cloud, pool.machine_type]
         limits = [np.inf]
-        for held in holdings_of(arrays, lane.region, name):
+        for held in holdings_of(arrays, region, name):
             if held in holdings.reservations:
                 limits.append(holdings.reservations[held].nodes * machine.node_gpus)
             elif held in holdings.quotas:

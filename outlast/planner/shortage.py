@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from outlast.errors import InfeasiblePlan, PlanError, Problem
-from outlast.lock import LockRegion
+from outlast.lock import LockRegion, short_caps
 from outlast.planner.arrays import Arrays, LaneKey
 from outlast.planner.needs import Case, Shares, binding_case, placed_of
 from outlast.planner.program import Program
@@ -69,6 +69,11 @@ def check_held(arrays: Arrays, blocks: Mapping[str, LockRegion]) -> None:
             for name, need in used.items()
             if need > (held := _held(arrays, (region, name)))
         ]
+    for cap in short_caps(blocks, arrays.intent):
+        facts = {quota.quota_code: quota for quota in arrays.intent.facts.quotas}
+        unit = "vCPU" if cap.unit == "vcpu" else "GPUs"
+        short = Short(cap.region, cap.code, unit, cap.granted, cap.need, facts[cap.code].raise_with)
+        problems.append(to_problem(arrays, short, ["all regions of its account together"]))
     if problems:
         raise InfeasiblePlan(problems)
 
@@ -97,13 +102,14 @@ def in_words(case: Case, *, need: bool = True) -> str:
 
 def _reasons(arrays: Arrays, held: HoldingKey, replicas: Mapping[LaneKey, int], shares: Shares) -> Iterator[str]:
     region, name = held
+    caps = {quota.quota_code for quota in arrays.intent.facts.quotas if quota.is_account_wide}
     for key, cell in arrays.cells.items():
         using = [
             lane
             for lane in cell.lanes
             if region == cell.region
             and replicas.get(lane.key)
-            and any(name in holdings_of(arrays, region, node_pool) for node_pool in lane.node_pools)
+            and any(name in (*holdings_of(arrays, region, node_pool), *caps) for node_pool in lane.node_pools)
         ]
         if using:
             case = binding_case(arrays, key, placed_of(cell, replicas), shares)
@@ -137,7 +143,7 @@ def _gpus_per_unit(arrays: Arrays, held: HoldingKey) -> float:
         arrays.intent.facts.machine_types[row.cloud, pool.machine_type]
         for node_pool, pool in row.node_pools.items()
         if name in holdings_of(arrays, region, node_pool)
-    ]
+    ] or [machine for machine in arrays.intent.facts.machine_types.values() if machine.cloud == row.cloud]
     if name in arrays.intent.holdings(region).reservations:
         return max(machine.node_gpus for machine in machines)
     units = {quota.quota_code: quota.unit for quota in arrays.intent.facts.quotas if quota.cloud == row.cloud}

@@ -74,6 +74,8 @@ def optimise(program: Program, stages: Sequence[Stage], order: Sequence[int], li
     for column in order:
         if values[column] > program.columns[column].lower:
             result = minimise(program, {column: 1.0}, limits)
+            if result is None:  # there is an answer, ``values``: presolving has lost it among rows that hold optima
+                result = _run(program, {column: 1.0}, limits, presolve="off")
             if result is None:
                 raise AssertionError(program.columns[column].name)
             values = result.values

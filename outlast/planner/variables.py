@@ -13,10 +13,11 @@ overflow[r,q]      quota or reservation beyond what is held; 0 but in the search
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from outlast.intent.regions import Region
 from outlast.planner.arrays import Arrays, CellKey, Lane, LaneKey, Move
 from outlast.planner.needs import Shares, most_replicas
 from outlast.planner.program import INFINITY, Program
@@ -68,6 +69,7 @@ def define_variables(program: Program, arrays: Arrays, regions: Iterable[str], s
     lanes = {lane.key: lane for cell in cells.values() for lane in cell.lanes}
     tops = {key: most_replicas(arrays, lane) for key, lane in lanes.items()}
     rows, holdings = _rows_and_holdings(arrays, lanes, tops)
+    holdings += [(owner, code) for owner, code, _ in caps_of(arrays, rows)]
     in_use = {key: program.integer(f"in_use {_text(key)}", int(cell.is_home), 1) for key, cell in cells.items()}
     return Variables(
         replicas={key: program.integer(f"replicas {_text(key)}", 0, top) for key, top in tops.items()},
@@ -119,6 +121,38 @@ def _rows_and_holdings(
         for node_pool in lane.node_pools:
             holdings |= dict.fromkeys((lane.region, held) for held in holdings_of(arrays, lane.region, node_pool))
     return rows, list(holdings)
+
+
+def caps_of(arrays: Arrays, rows: Iterable[RowKey]) -> Iterator[tuple[str, str, Mapping[RowKey, float]]]:
+    """Yield (region that stands for the account, cap, row -> its unit a node) of caps over all regions of an account.
+
+    Only of accounts whose every region is among the rows; others are checked when the counts are known.
+    """
+    chosen = tuple(rows)
+    regions = {region for region, _, _ in chosen}
+    planned = {region for region, _ in arrays.cells}
+    found: dict[tuple[str, str], dict[RowKey, float]] = {}
+    for row in chosen:
+        place = arrays.intent.regions[row[0]]
+        account = [name for name, other in arrays.intent.regions.items() if _account(other) == _account(place)]
+        if not planned.intersection(account) <= regions:
+            continue
+        pool = place.node_pools[row[1]]
+        machine = arrays.intent.facts.machine_types[place.cloud, pool.machine_type]
+        for cap in arrays.intent.facts.caps_for(place.cloud, pool.machine_type, pool.capacity):
+            unit = float(machine.vcpu if cap.unit == "vcpu" else machine.node_gpus)
+            found.setdefault((_holder(arrays, account, cap.quota_code), cap.quota_code), {})[row] = unit
+    for (owner, code), terms in found.items():
+        yield owner, code, terms
+
+
+def _account(region: Region) -> tuple[str, str]:
+    return region.cloud, region.account
+
+
+def _holder(arrays: Arrays, account: Sequence[str], code: str) -> str:
+    """Return the region under which capacity.yaml holds a cap of an account; without one, the first."""
+    return next((name for name in account if code in arrays.intent.holdings(name).quotas), account[0])
 
 
 def holdings_of(arrays: Arrays, region: str, node_pool: str) -> tuple[str, ...]:

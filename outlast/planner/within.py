@@ -14,9 +14,11 @@ from outlast.errors import InfeasiblePlan, PlanError, Problem
 from outlast.intent import Intent
 from outlast.lock import LOCK_FILE, AppliedFile, Lock
 from outlast.planner.bounds import Bounds, within
-from outlast.planner.nowhere import Pair, deployed, existing, existing_lock, parted
 from outlast.planner.plan import UNLIMITED, Planned, plan, settle
 from outlast.planner.solve import Limits
+
+Pair = tuple[str, str]
+"""(class, lost region)."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,8 @@ def settle_within(
         what = "the lock is no raise to the plan within what is granted"
         do = f"Run 'outlast plan {intent.name} --within granted' and deploy it first"
         raise PlanError(Problem(where=f"{intent.name}/{LOCK_FILE}", what=what, do=do))
-    if in_force.step == "settle":
-        return found
-    fleet = parted(intent, frozenset(lack.pair for lack in found.lacks))
-    raised = plan(fleet, in_force, limits).lock
-    known = None if applied is None else deployed(raised, in_force, applied)
-    lock = existing_lock(fleet, intent, settle(fleet, raised, known, limits).lock, in_force)
-    return replace(found, planned=Planned(lock, changed=True, target=lock))
+    fleet = replace(intent, given_up=frozenset(lack.pair for lack in found.lacks))
+    return replace(found, planned=settle(fleet, in_force, applied, limits))
 
 
 def pairs_of(intent: Intent) -> tuple[Pair, ...]:
@@ -128,9 +125,8 @@ class _Search:
 
     def attempt(self, dropped: frozenset[Pair]) -> Planned | InfeasiblePlan:
         """Return the plan that gives up these pairs, or why there is none."""
-        fleet = parted(self.held, dropped)
         try:
-            return existing(fleet, self.intent, plan(fleet, self.in_force, self.limits), self.in_force)
+            return plan(replace(self.held, given_up=dropped), self.in_force, self.limits)
         except InfeasiblePlan as error:
             return error
 

@@ -166,9 +166,10 @@ class _Fleet:
 
     def _demand(self, pool: str, home: str, survive: str | None = None) -> dict[str, tuple[float, ...]]:
         """Return class -> demand at home in a region; only classes that survive the given kind of loss."""
-        classes = self.intent.tenants_file.classes
         found = self.demand.get((pool, home), {})
-        return {name: hours for name, hours in found.items() if survive is None or survive in classes[name].survive}
+        return {
+            name: hours for name, hours in found.items() if survive is None or self.intent.must_survive(name, survive)
+        }
 
     def _normal(self, pool: str, region: str, rows: list[PoolHeld], lost: str) -> Iterator[Margin]:
         base = _sum(self._demand(pool, region, None if lost == NOTHING else REPLICA))

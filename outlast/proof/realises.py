@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from outlast.intent import region_stack
+from outlast.intent.partitions import MIG, profile_of
 from outlast.lock import Lock, LockNodePool, LockPool
 from outlast.view import UNKNOWN, NodePool, Value, View, Workload, stack_of
 
@@ -67,6 +68,7 @@ def _node_pool(where: str, row: LockNodePool, pool: NodePool) -> Iterator[Mismat
         "machine_type": (pool.machine_type, row.machine_type),
         "capacity": (pool.capacity, row.capacity),
         "reservation": (pool.reservation, row.reservation),
+        "partition": (_partition(pool, row), row.partition),
         "nodes.min": (pool.nodes_min, row.nodes.min),
         "nodes.max": (pool.nodes_max, row.nodes.max),
         "scaling": ("elastic" if pool.count_ignored else "fixed", row.scaling),
@@ -74,6 +76,12 @@ def _node_pool(where: str, row: LockNodePool, pool: NodePool) -> Iterator[Mismat
     for field, (found, wanted) in expected.items():
         if found != wanted:
             yield Mismatch(pool.urn, where, field, _text(found), _text(wanted), is_undecidable=found is UNKNOWN)
+
+
+def _partition(pool: NodePool, row: LockNodePool) -> Value:
+    """Return how the cards are divided; a cloud that names the profile alone fills every card with its instances."""
+    fills = row.partition.startswith(MIG) and pool.partition == f"{MIG}{profile_of(row.partition)}"
+    return row.partition if fills else pool.partition
 
 
 def _pools(rows: Mapping[str, LockPool], found: list[Workload]) -> Iterator[Mismatch]:
@@ -100,7 +108,7 @@ def _pools(rows: Mapping[str, LockPool], found: list[Workload]) -> Iterator[Mism
             if load.gpus not in (None, 0):
                 found_gpus = f"{_text(load.gpus)} GPUs a replica"
                 yield Mismatch(
-                    load.urn, f"pools.{_text(key)}", "workloads", found_gpus, "none: the lock has no such pool"
+                    load.urn, f"pools.{_text(label)}", "workloads", found_gpus, "none: the lock has no such pool"
                 )
 
 

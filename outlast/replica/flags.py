@@ -28,7 +28,7 @@ _CONVERT: Mapping[str, str] = MappingProxyType({"embed": "embed", "rerank": "cla
 
 def engine_flags(memory: ReplicaMemory) -> Flags:
     """Return the engine's flags of a replica, in a fixed order."""
-    return tuple(_flags(memory.replica, memory.sequences()))
+    return tuple(_flags(memory.replica, memory.replica.sequences or memory.sequences()))
 
 
 def command_line(flags: Flags) -> str:

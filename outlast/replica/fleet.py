@@ -41,11 +41,14 @@ def replica_of(intent: Intent, name: str, accelerator: str, **changes: Any) -> R
         "task": None if model.unit == "output tok/s" else "pool",
         "where": f"{intent.name}/models.yaml, models.{name}",
     }
-    part = _part(how.partition) if how else WHOLE
+    part = part_of_partition(how.partition) if how else WHOLE
     counted = (
         {"gpus": how.gpus_per_replica, "partition": part} if how and changes.get("partition", part) == part else {}
     )
-    found = Replica(**{**record, **counted, **changes})
+    record |= counted
+    if how and counted and all(record.get(field) == value for field, value in changes.items()):
+        record["sequences"] = how.sequences
+    found = Replica(**{**record, **changes})
     return found if counted or "gpus" in changes else on_fewest_gpus(found)
 
 
@@ -93,6 +96,6 @@ def slow_starts(intent: Intent) -> Iterator[SlowStart]:
                             yield SlowStart(region, name, node_pool, residency, start, detail.allowed_outage)
 
 
-def _part(partition: str) -> str:
+def part_of_partition(partition: str) -> str:
     """Return the name of one part of cards divided so."""
     return f"{MIG}{profile_of(partition)}" if partition.startswith(MIG) else partition

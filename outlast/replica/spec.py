@@ -62,6 +62,8 @@ class Replica:
     adapters: Adapters | None = None
     accounting: Accounting = "reported"
     utilisation_ratio: float = MEMORY_UTILISATION_RATIO
+    sequences: int | None = None
+    """Sequences that it serves at once at the goodput of its record; None: as many of the whole context as fit."""
     task: Task | None = None
     """None: generate, or pool where the model keeps no keys and values."""
     where: str = ""

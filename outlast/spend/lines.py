@@ -89,12 +89,18 @@ def lines_of_lock(lock: Lock, intent: Intent) -> tuple[NodeLine, ...]:
     )
 
 
-def lines_of_view(view: View, intent: Intent) -> tuple[NodeLine, ...]:
-    """Return the node lines of resources; node pools without accelerators are left out."""
-    return tuple(sorted(_lines(view.node_pools, intent), key=lambda line: (line.region, line.key)))
+def lines_of_view(view: View, intent: Intent, lock: Lock | None = None) -> tuple[NodeLine, ...]:
+    """Return the node lines of resources; node pools without accelerators are left out.
+
+    Args:
+        view: the resources.
+        intent: the fleet.
+        lock: says how many nodes to expect where an autoscaler owns the count, which resources cannot; None: as born.
+    """
+    return tuple(sorted(_lines(view.node_pools, intent, lock), key=lambda line: (line.region, line.key)))
 
 
-def _lines(node_pools: Iterable[NodePool], intent: Intent) -> Iterator[NodeLine]:
+def _lines(node_pools: Iterable[NodePool], intent: Intent, lock: Lock | None) -> Iterator[NodeLine]:
     regions = {region_stack(intent.name, region): region for region in intent.regions}
     for pool in node_pools:
         region = regions.get(stack_of(pool.urn))
@@ -102,6 +108,9 @@ def _lines(node_pools: Iterable[NodePool], intent: Intent) -> Iterator[NodeLine]
         if region is None or (machine is None and pool.key is None):
             continue
         capacity = str(pool.capacity)
+        rows = lock.regions[region].node_pools if lock and region in lock.regions else {}
+        row = rows.get(pool.key) if pool.count_ignored and isinstance(pool.key, str) else None
+        expected = row.nodes.expected if row else _count(pool.nodes_desired)
         yield NodeLine(
             region=region,
             key=pool.key if isinstance(pool.key, str) else name_of(pool.urn),
@@ -110,7 +119,7 @@ def _lines(node_pools: Iterable[NodePool], intent: Intent) -> Iterator[NodeLine]
             capacity=capacity,
             accelerator=machine.accelerator if machine else "unknown",
             node_gpus=machine.node_gpus if machine else 0.0,
-            nodes=Range(_count(pool.nodes_min), _count(pool.nodes_desired), _count(pool.nodes_max)),
+            nodes=Range(_count(pool.nodes_min), expected, _count(pool.nodes_max)),
             rate=rate(intent, region, str(pool.machine_type), capacity),
         )
 

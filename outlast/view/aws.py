@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from outlast.intent.models import WHOLE
 from outlast.view.resource import UNKNOWN, Resource, Value
 from outlast.view.view import Index, NodePool, Record
 
 PACKAGE = "aws"
 CLOUD = "aws"
+_DIVISIONS = ("nvidia.com/mig.config", "nvidia.com/device-plugin.config")
+"""Labels that name a configuration of the GPU operator; ours have the name of the partition."""
 _CAPACITY = {"ON_DEMAND": "on_demand", "SPOT": "spot", "CAPACITY_BLOCK": "reserved", None: "on_demand"}
 
 
@@ -34,6 +39,7 @@ def node_pool(resource: Resource, index: Index) -> NodePool | None:
         machine_type=_machine_types(resource) or (template.get("instanceType") if template else None),
         capacity="reserved" if reservation else _capacity(capacity),
         reservation=reservation,
+        partition=_partition(resource.get("labels")),
         nodes_min=resource.get("scalingConfig.minSize"),
         nodes_desired=resource.get("scalingConfig.desiredSize"),
         nodes_max=resource.get("scalingConfig.maxSize"),
@@ -56,6 +62,14 @@ def record(resource: Resource, index: Index) -> Record | None:  # noqa: ARG001  
 
 def _capacity(value: Value) -> Value:
     return _CAPACITY.get(value, UNKNOWN) if value is None or isinstance(value, str) else UNKNOWN
+
+
+def _partition(labels: Value) -> Value:
+    """Return the configuration that the GPU operator applies; both at once are no division that a lock knows."""
+    if labels is UNKNOWN:
+        return UNKNOWN
+    found = [labels[key] for key in _DIVISIONS if key in labels] if isinstance(labels, Mapping) else []
+    return UNKNOWN if UNKNOWN in found else "+".join(str(value) for value in found) or WHOLE
 
 
 def _machine_types(resource: Resource) -> Value:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from outlast.intent.models import WHOLE
+from outlast.intent.partitions import MIG, SLICED
 from outlast.view.resource import UNKNOWN, Resource, Value, value_at
 from outlast.view.view import Index, NodePool
 
 PACKAGE = "gcp"
 CLOUD = "gcp"
+_SHARING = ("gpuSharingStrategy", "maxSharedClientsPerGpu")
 _LABELS = ("labels", "userLabels", "resourceLabels")
 _INTERRUPTIBLE = (
     "nodeConfig.spot",
@@ -39,11 +42,31 @@ def node_pool(resource: Resource, index: Index) -> NodePool | None:  # noqa: ARG
         machine_type=resource.get("nodeConfig.machineType"),
         capacity=_capacity(resource, reservation),
         reservation=reservation,
+        partition=_partition(resource.get("nodeConfig.guestAccelerators")),
         nodes_min=nodes_min,
         nodes_desired=fixed if fixed is not None else resource.get("initialNodeCount"),
         nodes_max=nodes_max,
         count_ignored="nodeCount" in resource.ignore_changes or _is_set(resource.get("ignoreNodeCountChanges")),
     )
+
+
+def _partition(accelerators: Value) -> Value:
+    """Return how the cards are divided; GKE fills each with instances of the profile, or shares its time."""
+    if accelerators is UNKNOWN:
+        return UNKNOWN
+    found = [_division(entry) for entry in accelerators] if isinstance(accelerators, tuple) else []
+    return UNKNOWN if UNKNOWN in found else "+".join(str(value) for value in found) or WHOLE
+
+
+def _division(accelerator: Value) -> Value:
+    profile = value_at(accelerator, "gpuPartitionSize")
+    strategy, clients = (value_at(accelerator, f"gpuSharingConfig.{key}") for key in _SHARING)
+    if UNKNOWN in (accelerator, profile, strategy, clients):
+        return UNKNOWN
+    divided = [f"{MIG}{profile}"] if profile else []
+    if strategy is not None:
+        divided.append(f"{SLICED}{clients}" if strategy == "TIME_SHARING" else f"{strategy}-{clients}".lower())
+    return "+".join(divided) or WHOLE
 
 
 def _limits(resource: Resource) -> tuple[Value, Value]:

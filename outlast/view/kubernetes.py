@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from outlast.view.resource import UNKNOWN, Resource, Value, value_at
@@ -10,6 +11,8 @@ from outlast.view.view import Index, Workload
 PACKAGE = "kubernetes"
 CLOUD = "kubernetes"
 _LABEL = "outlast-node-pool"
+_DEVICE = re.compile(r"[a-z0-9.-]+\.com/(gpu|gpu\.shared|mig-[a-z0-9.]+)")
+"""Devices of the vendors: whole GPUs, shares of time, instances. Source: NVIDIA and AMD device plugins."""
 
 
 def labels(resource: Resource) -> tuple[Value, ...]:
@@ -46,7 +49,7 @@ def _gpus(spec: Value) -> Value:
         if UNKNOWN in (container, limits):
             return UNKNOWN
         for name, amount in limits.items() if isinstance(limits, Mapping) else ():
-            if name.endswith(".com/gpu"):
+            if _DEVICE.fullmatch(name):
                 return int(amount) if isinstance(amount, str) and amount.isdigit() else amount
     return None
 

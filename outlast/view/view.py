@@ -33,6 +33,9 @@ class NodePool:
     capacity: Value
     """``on_demand``, ``reserved`` or ``spot``."""
     reservation: Value
+    partition: Value
+    """Division of its cards as in the lock: ``whole``, ``mig-7x1g.10gb``, ``slice-4``; ``mig-1g.10gb`` where the cloud
+    fills every card with instances of one profile."""
     nodes_min: Value
     nodes_desired: Value
     nodes_max: Value
@@ -49,7 +52,7 @@ class Workload:
     """Label ``outlast-pool``: the pool of the lock it claims to be; None without the label."""
     replicas: Value
     gpus: Value
-    """GPUs a replica asks for."""
+    """Devices a replica asks for: GPUs, or parts of them."""
     node_pools: Value
     """Node pool keys it may run on, sorted."""
 

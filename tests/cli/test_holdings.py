@@ -21,7 +21,7 @@ GRANT = {"granted": "512 GPUs", "as_of": "2026-11-01"}
 H100 = "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100"
 NARROW = {
     f"{EU_NORTH}/L-417A185B/granted": "3600 vCPU",
-    EU_WEST: {H100: {"granted": "160 GPUs", "as_of": "2026-11-01"}},
+    EU_WEST: {H100: GRANT | {"granted": "160 GPUs"}, CAP: GRANT},
 }
 """Too little for what us-east would send there."""
 

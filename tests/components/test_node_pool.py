@@ -4,30 +4,42 @@ from functools import cache
 
 import pytest
 
+from components.node_pool.gcp import partition_size
+from outlast.errors import ConfigError
 from outlast.intent.stacks import parse
 from outlast.lock import read_lock
+from outlast.proof import realises
 from outlast.view import NodePool, view_of
 from stacks.run import declare
 from tests.builders import CONFIG, demo_intent, facts
 from tests.recording import record
 
 REGIONS = {"aws": "us-east", "gcp": "eu-west"}
-KEY = "gh100-1-a"
+KEY = "more-1-a"
+"""A row that no pool lies on, so that it can be anything."""
+GROUP_TAG = "aws:autoscaling/tag:Tag"
 ROWS = {
     "fixed": {},
     "reserved": {"capacity": "reserved", "reservation": "held-1"},
     "spot": {"capacity": "spot"},
     "elastic": {"scaling": "elastic", "nodes": {"min": 2, "expected": 3.0, "max": 5}},
+    "instances": {"partition": "mig-7x1g.10gb"},
+    "slices": {"partition": "slice-4"},
 }
 
 
 @cache
-def recorded(cloud, kind, *, preview=True):
-    region = REGIONS[cloud]
+def lock_with(cloud, kind):
     lock = read_lock(CONFIG / "fleets" / "demo")
     document = lock.model_dump()
-    document["regions"][region]["node_pools"][KEY] |= ROWS[kind]
-    changed = type(lock).model_validate(document)
+    rows = document["regions"][REGIONS[cloud]]["node_pools"]
+    rows[KEY] = rows["gh100-1-a"] | ROWS[kind]
+    return type(lock).model_validate(document)
+
+
+@cache
+def recorded(cloud, kind, *, preview=True):
+    region, changed = REGIONS[cloud], lock_with(cloud, kind)
     stack = f"demo.{region}"
     stacks = {} if preview else {"demo.global": {"keys": {region: "a-key"}}}
     return record(
@@ -63,6 +75,35 @@ def test_it_is_what_the_row_says(cloud, kind, preview):
     assert (pool.nodes_min, pool.nodes_desired, pool.nodes_max) == (row.nodes.min, row.nodes.min, row.nodes.max)
 
 
+def test_cards_are_divided_as_the_row_says(cloud, kind):
+    recording, row = recorded(cloud, kind)
+    mismatches = realises(view_of(recording.resources, facts()), lock_with(cloud, kind), REGIONS[cloud])
+    assert [found for found in mismatches if found.row == f"node_pools.{KEY}"] == []
+    assert (pool_of(recording).partition == "whole") is (row.partition == "whole")
+
+
+def test_a_cloud_that_fills_cards_refuses_a_division_that_does_not():
+    with pytest.raises(ConfigError, match="fills a card"):
+        partition_size("more-1-a", "mig-3x1g.10gb", fills_card=False)
+
+
+def test_an_autoscaler_knows_what_nodes_that_are_not_there_would_offer():
+    recording, row = recorded("aws", "elastic")
+    tags = {tag.get("tag.key"): tag.get("tag.value") for tag in recording.of(GROUP_TAG) if f"-{KEY}-" in tag.name}
+    start = "k8s.io/cluster-autoscaler/node-template/"
+    assert tags == {
+        f"{start}label/outlast-node-pool": KEY,
+        f"{start}taint/nvidia.com/gpu": "present:NoSchedule",
+        f"{start}resources/nvidia.com/gpu": str(row.node_devices),
+    }
+
+
+def test_only_nodes_that_come_and_go_are_described_to_an_autoscaler():
+    recording, _ = recorded("aws", "fixed")
+    described = {tag.parent for tag in recording.of(GROUP_TAG)}
+    assert not [urn for urn in described if urn.endswith(f"-{KEY}")]
+
+
 def test_only_an_elastic_count_is_ignored(cloud, kind):
     recording, row = recorded(cloud, kind)
     assert pool_of(recording).count_ignored is (row.scaling == "elastic")
@@ -78,7 +119,7 @@ def test_labels_claim_region_jurisdiction_and_row(cloud, kind):
     recording, _ = recorded(cloud, kind)
     intent, region = demo_intent(), REGIONS[cloud]
     node_labels = inputs_of(recording).get("labels") or inputs_of(recording).get("nodeConfig.labels")
-    assert node_labels == {
+    assert {key: value for key, value in node_labels.items() if key.startswith("outlast-")} == {
         "outlast-fleet": "demo",
         "outlast-region": region,
         "outlast-jurisdiction": intent.jurisdiction(region).lower(),

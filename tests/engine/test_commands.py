@@ -120,7 +120,7 @@ def test_what_the_engine_lost_is_adopted_by_the_command_in_the_refusal(deployed:
     stack = "demo.us-east"
     state = json.loads(deployed.pulumi("stack", "export", "--stack", stack).output)
     urns = {item["urn"]: item for item in state["deployment"]["resources"]}
-    (lost,) = [urn for urn, item in urns.items() if item["type"] == DEPLOYMENT]
+    lost = next(urn for urn, item in urns.items() if item["type"] == DEPLOYMENT)
     ran = deployed.pulumi("state", "delete", lost, "--stack", stack, "--yes", "--force")
     assert ran.code == 0, ran.output
     refused = deployed.pulumi("up", "--yes", "--skip-preview", "--stack", stack)

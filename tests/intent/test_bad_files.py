@@ -4,8 +4,9 @@ from hashlib import sha256
 
 import pytest
 
-from outlast.errors import ConfigError
+from outlast.errors import ConfigError, Problem
 from outlast.intent import load_intent
+from outlast.intent.reading import parse_yaml
 from tests.builders import H100, facts, make_intent, make_model, messages_of, write_demo
 from tests.tiers import make_adapters
 
@@ -35,6 +36,12 @@ def test_a_message_names_the_line_of(text, says, tmp_path):
     (write_demo(tmp_path) / "regions.yaml").write_text(text)
     lines = messages_of(tmp_path)
     assert any(line.startswith("demo/regions.yaml") and all(word in line for word in says) for line in lines), lines
+
+
+def test_a_key_is_a_word_even_where_yaml_reads_no_or_off():
+    problems: list[Problem] = []
+    document = parse_yaml("{off: 30 %, NO: [open], yes: 1}", "a file", problems)
+    assert (document, problems) == ({"off": "30 %", "NO": ["open"], "yes": 1}, [])
 
 
 def test_an_empty_file_lacks_its_keys(tmp_path):

@@ -75,7 +75,7 @@ UNKNOWN = [
     ("shape", "models", "models/chat-large/shape", "Llama-3.1-71B", ["'Llama-3.1-71B'", "mean 'Llama-3.1-70B'?"]),
     ("artifact", "models", "models/chat-large/artifact", "llama-7b", ["chat-large.artifact", "mean 'llama-70b'?"]),
     ("model", "tenants", "tenants/shop-us/models", ["chat-larg"], ["shop-us.models", "mean 'chat-large'?"]),
-    ("model of a curve", "demand", f"{FIRST}/model", "chat-small", ["demand.0.model", "'chat-small'", "chat-large"]),
+    ("model of a curve", "demand", f"{FIRST}/model", "chat-smal", ["demand.0.model", "'chat-smal'", "chat-small"]),
     ("tenant", "demand", f"{FIRST}/tenants", ["shop-uk"], ["demand.0.tenants", "'shop-uk'", "mean 'shop-us'?"]),
     ("origin", "demand", f"{FIRST}/origin", "usa", ["demand.0.origin", "'usa'", "mean 'us'?"]),
     ("quota", "capacity", "regions/us-east/quotas/L-417A185C", GRANT, ["'L-417A185C'", f"mean '{P_QUOTA}'?"]),

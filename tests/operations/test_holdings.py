@@ -10,7 +10,7 @@ from outlast.errors import ConfigError, PlanError
 from outlast.intent import Intent
 from outlast.lock import Applied, AppliedFile, Lock
 from outlast.operations import QuotaUse, RequestText, quota_uses, refuse_expired, requests_for, today_of
-from tests.builders import P_QUOTA, demo_intent, facts, make_block, make_intent, make_lock
+from tests.builders import GCP_CAP, P_QUOTA, demo_intent, facts, make_block, make_intent, make_lock
 
 NODE_VCPU = facts().machine_types["aws", "p5.48xlarge"].vcpu
 TODAY = date(2026, 11, 30)
@@ -125,7 +125,10 @@ def asked(intent: Intent, lock: Lock) -> list[str]:
 
 
 def without_grants(*regions: str) -> Intent:
-    nothing = {"us-east": {P_QUOTA: {"granted": "0 vCPU"}}, "eu-west": {H100_FAMILY: {"granted": "0 GPUs"}}}
+    nothing = {
+        "us-east": {P_QUOTA: {"granted": "0 vCPU"}},
+        "eu-west": {H100_FAMILY: {"granted": "0 GPUs"}, GCP_CAP: None},
+    }
     quotas = {region: {"quotas": nothing[region]} for region in regions}
     return make_intent("us-east", "eu-west", capacity={"regions": quotas})
 

@@ -74,7 +74,7 @@ def with_google(first: dict[str, Any] | None, second: dict[str, Any] | None, acc
     """Two regions on one cloud, each with its quota; ``first`` and ``second`` are what they say of the cap above."""
     west = {"cloud": "gcp", "provider_region": "us-central1", "account": account, "zones": ["us-central1-a"]}
     pool = {"machine_type": "a3-highgpu-8g", "zones": ["us-central1-a"]}
-    quotas = [{GPU_FAMILY: ENOUGH} | ({GPU_CAP: cap} if cap else {}) for cap in (first, second)]
+    quotas: list[dict[str, Any]] = [{GPU_FAMILY: ENOUGH, GPU_CAP: cap} for cap in (first, second)]
     return make_intent(
         "eu-west",
         "us-east",
@@ -83,7 +83,7 @@ def with_google(first: dict[str, Any] | None, second: dict[str, Any] | None, acc
         capacity={
             "regions": {
                 "eu-west": {"quotas": quotas[0]},
-                "us-west": {"quotas": quotas[1] | {P_QUOTA: None}},
+                "us-west": {"quotas": {key: held for key, held in quotas[1].items() if held} | {P_QUOTA: None}},
             }
         },
     )

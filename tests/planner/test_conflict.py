@@ -60,7 +60,8 @@ def test_every_way_says_what_the_fleet_then_costs():
 
 
 def test_another_region_that_could_take_it_is_offered():
-    short = merged(held(eu_north="1 vCPU"), {"regions": {"eu-west": {"quotas": None}}})
+    h100 = "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100"
+    short = merged(held(eu_north="1 vCPU"), {"regions": {"eu-west": {"quotas": {h100: None}}}})
     told = lift(make_intent("us-east", "eu-north", "eu-west", demand=FLAT, capacity=short))
     assert f"Raise {P_QUOTA} in eu-north from 1 to" in told
     assert "NVIDIA_H100 in eu-west from 0 to" in told

@@ -1,7 +1,8 @@
 import pytest
 
 from outlast.planner import explain, plan, settled_lock
-from tests.builders import H100, make_curve, make_intent, make_model
+from tests.builders import H100, make_artifact, make_curve, make_intent, make_model
+from tests.tiers import make_adapters
 
 DEMAND = {"demand": [make_curve("shop", "us-east", 2800)]}
 
@@ -23,6 +24,16 @@ def test_goodput_that_nobody_measured_is_named():
     assert explain(intent, plan(intent, None)).first_line.endswith("; goodput of chat on h100-sxm-80 is assumed")
 
 
+def test_an_overhead_of_adapters_that_nobody_measured_is_named():
+    base = make_adapters(adapters={"kind": "assumed"})
+    intent = make_intent(
+        models={"models": {"chat": base}},
+        tenants={"tenants": {"shop": {"models": ["chat", "tuned"]}}},
+        artifacts={"adapters": {"tuned": make_artifact()}},
+    )
+    assert "adapters is assumed" in explain(intent, plan(intent, None)).first_line
+
+
 def test_lines_add_up_to_the_plan():
     intent = make_intent(
         models={"models": {"chat": make_model(), "code": make_model()}},
@@ -35,6 +46,16 @@ def test_lines_add_up_to_the_plan():
     assert sum(line.usd_h for line in lines) == pytest.approx(planned.lock.solver.usd_h, abs=0.01)
     assert sum(line.nodes for line in lines) == sum(row.nodes.max for b in blocks for row in b.node_pools.values())
     assert sum(line.stranded_gpus for line in lines) == pytest.approx(sum(block.stranded_gpus for block in blocks))
+
+
+def test_parts_of_a_card_are_counted_as_parts():
+    how = {"gpus_per_replica": None, "partition": "mig-7x1g.10gb"}
+    divided = {name: {"node_pools": {"gh100": {"partition": "mig-7x1g.10gb"}}} for name in ("us-east", "eu-north")}
+    packed = {"tier": "packed", "accelerators": {H100: how}}
+    intent = make_intent(regions={"regions": divided}, models={"models": {"chat": packed}})
+    planned = plan(intent, None)
+    for line in explain(intent, planned).pools:
+        assert line.gpus - line.stranded_gpus == pytest.approx(line.replicas / 7)
 
 
 def test_the_binding_case_is_in_words():

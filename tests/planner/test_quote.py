@@ -80,6 +80,16 @@ def test_what_sets_the_count_is_named():
     assert {region.region: "losing" in region.set_by for region in found.regions} == {"us-east": True, "eu-north": True}
 
 
+def test_pools_that_stay_as_they_are_set_nothing():
+    both = make_intent(
+        models={"models": {"chat": make_model(), "code": make_model()}},
+        tenants={"tenants": {"shop": {"models": ["chat", "code"]}}},
+        demand={"demand": [make_curve("shop", "us-east", 2800, model=name) for name in ("chat", "code")]},
+    )
+    found = quoted(both, "5k tok/s", model="code")
+    assert ["chat: " in region.set_by for region in found.regions] == [False, False]
+
+
 def test_the_only_model_and_origin_of_a_class_need_no_naming():
     choice = wanted(make_intent(demand=DEMAND))
     assert (choice.model, choice.origin) == ("chat", "us-east")

@@ -10,6 +10,7 @@ from outlast.intent import Intent
 from outlast.intent.capacity import Holdings
 from outlast.lock import Lock, LockPool, overfull
 from outlast.planner import settled_lock
+from outlast.planner.floors import to_floors
 from outlast.proof import Case, prove
 from tests.builders import H100, make_curve, make_holdings, make_intent, make_model, merged
 from tests.tiers import cold_fleet, make_adapters
@@ -237,6 +238,11 @@ def test_floors_follow_the_day_in_few_windows_and_survive_at_every_hour():
     assert 0 < len(pool.floors) <= 8
 
 
+def test_floors_of_one_height_are_one_window():
+    floor, windows = to_floors([1] * 5 + [3] * 10 + [1] * 9 + [1] * 24 * 6)
+    assert (floor, [(w.from_h, w.to_h, w.replicas) for w in windows]) == (1, [(5, 15, 3)])
+
+
 def test_rollout_windows_are_hours_whose_spare_replicas_are_not_needed():
     intent = make_intent(demand={"demand": [make_curve("shop", "us-east", 3000, 9000)]})
     lock = proven(intent)
@@ -252,3 +258,20 @@ def test_rollout_windows_are_hours_whose_spare_replicas_are_not_needed():
         assert all(
             margin.slack_by_hour[hour] >= -1e-6 for margin in margins for hour in range(168) if window.holds(hour)
         )
+
+
+@pytest.mark.parametrize(("excess", "replicas"), [("stays", 15), ("spills", 11)])
+def test_a_zones_excess_stays_or_goes_where_the_region_would_go(excess, replicas):
+    # stays: 7000 × (1 + 0.6 / 3) / 900 -> 10 in two zones of three; spills: 7000 / 700 and a replica
+    curves = [make_curve("shop", "us-east", 7000)]
+    intent = make_intent(demand={"demand": curves}, guardrails={"zone_excess": excess})
+    assert pools_of(proven(intent))["us-east chat-h100"].replicas.planned == replicas
+
+
+def test_a_class_that_survives_no_region_holds_its_zones_whatever_spills():
+    gap = {"loss": "region", "owner": "a team", "reason": "a second region is late", "expires": "2027-01-31"}
+    classes = {"classes": {"open": {"survive": ["zone", "replica"], "gap": gap}}}
+    plans = [
+        settled_lock(make_intent(tenants=classes, guardrails={"zone_excess": excess})) for excess in ("stays", "spills")
+    ]
+    assert plans[0].regions == plans[1].regions

@@ -11,6 +11,9 @@ from tests.builders import facts, make_block, make_intent, make_lock, make_resou
 NAMES = ("us-east", "eu-west", "eu-north")
 AFFINITY = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
+CARDS = "nodeConfig.guestAccelerators"
+SHARED = {"gpuSharingStrategy": "TIME_SHARING", "maxSharedClientsPerGpu": 4}
+
 
 def lock_of(**shares):
     return make_lock(make_intent(*NAMES), {name: make_block(name, 2, 2) for name in NAMES}, shares)
@@ -171,3 +174,39 @@ def test_shares_stay_where_the_class_may_be(shares, paths):
 )
 def test_homes_stay_where_the_class_may_be(homes, paths):
     assert sent(homes=homes) == paths
+
+
+DIVIDED = [
+    ("us-east", "labels", {"nvidia.com/mig.config": "mig-7x1g.10gb"}, "mig-7x1g.10gb", set()),
+    ("us-east", "labels", {"nvidia.com/device-plugin.config": "slice-4"}, "slice-4", set()),
+    ("us-east", "labels", {}, "mig-7x1g.10gb", {"whole"}),
+    ("us-east", "labels", {"nvidia.com/mig.config": "all-balanced"}, "mig-7x1g.10gb", {"all-balanced"}),
+    ("us-east", "labels", {"nvidia.com/mig.config": UNKNOWN}, "mig-7x1g.10gb", {"?"}),
+    ("eu-west", CARDS, {"gpuPartitionSize": "1g.10gb"}, "mig-7x1g.10gb", set()),
+    ("eu-west", CARDS, {"gpuPartitionSize": "1g.10gb"}, "mig-4x1g.20gb", {"mig-1g.10gb"}),
+    ("eu-west", CARDS, {"gpuPartitionSize": "1g.10gb"}, "whole", {"mig-1g.10gb"}),
+    ("eu-west", CARDS, {"gpuPartitionSize": UNKNOWN}, "whole", {"?"}),
+    ("eu-west", CARDS, {"gpuSharingConfig": SHARED}, "slice-4", set()),
+    ("eu-west", CARDS, {"gpuSharingConfig": SHARED}, "slice-2", {"slice-4"}),
+    ("eu-west", CARDS, {"gpuSharingConfig": SHARED | {"gpuSharingStrategy": "MPS"}}, "slice-4", {"mps-4"}),
+]
+
+
+@pytest.mark.parametrize(("region", "path", "value", "partition", "mismatch"), DIVIDED)
+def test_cards_are_divided_as_the_lock_says(region, path, value, partition, mismatch):
+    lock = lock_of()
+    rows = lock.regions[region].node_pools
+    rows["gh100-1-a"] = rows["gh100-1-a"].model_copy(update={"partition": partition})
+    resources = stack(region)
+    given = value | {"outlast-node-pool": "gh100-1-a"} if path == "labels" else ({"count": 8} | value,)
+    resources["gh100-1-a"] = with_input(resources["gh100-1-a"], path, given)
+    assert found(resources, region, lock) == {("node_pools.gh100-1-a", "partition", name) for name in mismatch}
+
+
+@pytest.mark.parametrize("device", ["nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared"])
+def test_every_kind_of_device_is_counted(device):
+    resources = stack()
+    for asked, mismatch in (("4", set()), ("5", {("pools.chat-h100", "gpus of a replica", "5")})):
+        spec = ({"resources": {"limits": {device: asked}}},)
+        resources["chat-h100"] = with_input(resources["chat-h100"], "spec.template.spec.containers", spec)
+        assert found(resources) == mismatch

@@ -55,3 +55,10 @@ def test_changes_go_before_the_record():
 def test_what_the_record_says_wrongly_is_named_by_its_key():
     with pytest.raises(ConfigError, match=r"test/models\.yaml, models\.chat\.kv_precision.*'int8'"):
         replica_of(intent(kv_precision="int8"), "chat", H100)
+
+
+def test_sequences_at_once_are_those_of_the_goodput_record_and_of_memory_where_the_replica_is_another():
+    fleet = intent(accelerators={H100: {"sequences": 9}})
+    same, other = (memory_of(replica_of(fleet, "chat", H100, gpus=gpus)) for gpus in (4, 8))
+    assert dict(engine_flags(same))["--max-num-seqs"] == "9"
+    assert dict(engine_flags(other))["--max-num-seqs"] == str(other.sequences())

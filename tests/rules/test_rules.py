@@ -35,6 +35,14 @@ SHARES = {
 EU_AWAY = SHARES | {"eu": {"eu-west": {"us-east": 100}, "eu-north": {"eu-west": 100}}}
 BUCKET, NODE_GROUP, SUBNET = "aws:s3/bucket:Bucket", "aws:eks/nodeGroup:NodeGroup", "aws:ec2/subnet:Subnet"
 DEPLOYMENT, SERVED = "kubernetes:apps/v1:Deployment", "us-east-serving-chat-large-h100"
+GKE_POOL = "gcp:container/nodePool:NodePool"
+SLICED = (
+    {
+        "type": "nvidia-l4",
+        "count": 1,
+        "gpuSharingConfig": {"gpuSharingStrategy": "TIME_SHARING", "maxSharedClientsPerGpu": 4},
+    },
+)
 NOTHING_LOST = {"region": 0, "zone": 0, "replica": 0}
 Found = set[tuple[str, str]]
 
@@ -122,7 +130,18 @@ def cold(allowed: str) -> Deployment:
     return Deployment(intent=cold_fleet(allowed), lock=lock, applied=None, view=view_of([], facts()))
 
 
+def divided(key: str, partition: str | None, **more: str) -> Resource:
+    """A node group of the demo whose nodes ask for another division of their cards."""
+    group = declared_resource("demo.us-east", NODE_GROUP, f"us-east-{key}")
+    labels: Any = group.get("labels")
+    return with_input(group, "labels", dict(labels) | {"nvidia.com/mig.config": partition} | more)
+
+
 PASSING = {
+    "instances of the lock on nodes with a label of somebody else": (
+        lambda: demo(divided("mig7-1-a", "mig-7x1g.10gb", team="search")),
+        {"H-05"},
+    ),
     "a cold start that its class can wait for": (lambda: cold("1 h"), {"H-34"}),
     "a region drained beside one that serves its classes": (lambda: drained("eu-west"), {"H-17"}),
     "the demo as it is declared": (lambda: demo(), {rule.id for rule in RULES}),
@@ -273,6 +292,18 @@ FAILING = {
     "a count that is not known yet": (
         lambda: demo_with("demo.us-east", NODE_GROUP, "us-east-gh100-1-a", "scalingConfig.minSize", UNKNOWN),
         {("H-05", "us-east-gh100-1-a")},
+    ),
+    "instances that are not those of the lock": (
+        lambda: demo(divided("mig7-1-a", "mig-4x1g.20gb")),
+        {("H-05", "us-east-mig7-1-a")},
+    ),
+    "whole cards where the lock has parts": (
+        lambda: demo(divided("mig7-1-a", None)),
+        {("H-05", "us-east-mig7-1-a")},
+    ),
+    "time-slices of cards that the lock has whole": (
+        lambda: demo_with("demo.eu-west", GKE_POOL, "eu-west-gl4-1-a", "nodeConfig.guestAccelerators", SLICED),
+        {("H-05", "eu-west-gl4-1-a")},
     ),
     "an autoscaler beside the count": (
         lambda: demo_with(

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,15 @@ TRUST = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow"}]}
 
 def _machine(gpus: int, vcpu: int, code: str, zones: Mapping[str, list[str]], accelerator: str) -> dict[str, Any]:
     codes = {"on_demand": [code], "reserved": [], "spot": [code]}
-    return {"accelerator": accelerator, "gpus": gpus, "vcpu": vcpu, "quotas": codes, "zones": zones}
+    return {
+        "accelerator": accelerator,
+        "profiles": ["1g.10gb", "3g.40gb"],
+        "disks": 2 * gpus,
+        "gpus": gpus,
+        "vcpu": vcpu,
+        "quotas": codes,
+        "zones": zones,
+    }
 
 
 def _held(cloud: str, region: str, zone: str, machine_type: str, nodes: int) -> dict[str, Any]:
@@ -76,6 +85,10 @@ CONFIG = {
     "aws": {"region": "us-east-1", "allowedAccountIds": json.dumps([AWS])},
     "gcp": {"region": "europe-west4", "project": GCP},
 }
+
+
+def _step(value: Any, step: str) -> Any:
+    return value[int(step)] if isinstance(value, list) else value[step]
 
 
 class Refusal(Exception):
@@ -229,11 +242,11 @@ class Site:
             return {key: self.filled(item) for key, item in value.items()}
         if isinstance(value, list):
             return [self.filled(item) for item in value]
-        match = re.fullmatch(r"@(\w+)\.(\w+)", value) if isinstance(value, str) else None
+        match = re.fullmatch(r"@(\w+)\.([\w.]+)", value) if isinstance(value, str) else None
         if match is None:
             return value
         found = self.made[match[1]]
-        return found.id if match[2] == "id" else found.outputs[match[2]]
+        return found.id if match[2] == "id" else reduce(_step, match[2].split("."), found.outputs)
 
     def make(self, name: str, kind: str, inputs: Mapping[str, Any]) -> Made:
         self.made[name] = self.plugin(kind).create(kind, name, self.filled(inputs))

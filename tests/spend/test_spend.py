@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from outlast.intent import Intent
+from outlast.lock import Nodes
 from outlast.spend import NodeLine, Range, Rate, compare, lines_of_lock, lines_of_view, per_month, rate
 from outlast.view import UNKNOWN, view_of
 from tests.builders import facts, make_block, make_intent, make_lock, make_resource, make_stack, with_input
@@ -132,6 +133,17 @@ def test_node_pools_without_accelerators_are_left_out():
         with_input(with_input(group, "labels", None), "instanceTypes", ("m7i.xlarge",)), urn=f"{group.urn}-s"
     )
     assert len(lines_of_view(view_of([*resources.values(), system], facts()), intent)) == 2
+
+
+def test_nodes_that_come_and_go_cost_what_the_lock_expects():
+    intent, lock = make_intent(*NAMES), lock_of()
+    rows = lock.regions["us-east"].node_pools
+    rows["gh100-1-a"] = rows["gh100-1-a"].model_copy(update={"nodes": Nodes(min=0, expected=0.5, max=2)})
+    resources = make_stack(intent, lock, "us-east")
+    resources["gh100-1-a"] = replace(resources["gh100-1-a"], ignore_changes=("scalingConfig.desiredSize",))
+    view = view_of(resources.values(), facts())
+    assert lines_of_view(view, intent, lock)[0].nodes == Range(0, 0.5, 2)
+    assert lines_of_view(view, intent)[0].nodes == Range(0, 0, 2)
 
 
 def test_gpus_without_the_label_are_lines_of_their_own_name():

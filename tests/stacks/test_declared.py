@@ -135,9 +135,10 @@ def test_a_replica_may_only_pull_from_its_own_region_and_only_by_digest():
         "us-east": "111122223333.dkr.ecr.us-east-1.amazonaws.com/demo/us-east/engine",
         "eu-west": "europe-west4-docker.pkg.dev/outlast-demo-eu/demo--eu-west--images/engine",
     }.items():
-        (deployment,) = recorded(f"demo.{region}").of("kubernetes:apps/v1:Deployment")
         digest = demo_intent().artifacts.images["engine"].digest
-        assert deployment.get("spec.template.spec.containers.0.image") == f"{prefix}@{digest}"
+        deployments = recorded(f"demo.{region}").of("kubernetes:apps/v1:Deployment")
+        images = {deployment.get("spec.template.spec.containers.0.image") for deployment in deployments}
+        assert images == {f"{prefix}@{digest}"}
 
 
 def test_the_log_group_comes_before_the_cluster_and_the_attachment_outlives_it():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pulumi
 
@@ -10,6 +10,19 @@ from components.serving.contract import Gateway
 
 CACHE = "/mnt/disks/models"
 """Where the node stager joins and mounts the node's local SSDs; a pod does not start before it has."""
+
+
+def device(gpu_resource: str, partition: str) -> str:  # noqa: ARG001  (one signature for all overlays)
+    """Return what GKE calls a part of a card: the same as a whole one; the node pool decides what it is.
+
+    Source: GKE documentation, Run multi-instance GPUs and Share GPUs with time-sharing.
+    """
+    return gpu_resource
+
+
+def operator_configs(partitions: Iterable[str]) -> Mapping[str, Mapping[str, str]]:  # noqa: ARG001
+    """Return nothing: GKE divides cards itself, as the node pool says."""
+    return {}
 
 
 def gateway(bindings: Mapping[str, pulumi.Input[str]], addresses: Mapping[str, pulumi.Input[str]]) -> Gateway:  # noqa: ARG001

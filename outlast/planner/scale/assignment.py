@@ -18,7 +18,7 @@ from outlast.planner.scale.problem import Floats, Ints, ScaleProblem
 from outlast.planner.scale.sparse import NOTHING, SparseProgram
 
 ROUNDS = 12
-NODES = 100
+NODES = 40
 """Search nodes of a region."""
 GAP_RATIO = 1e-3
 FEW, CHOICES = 4, 16

@@ -40,7 +40,6 @@ def search_all(problem: ScaleProblem, points: Ints, replicas: Ints) -> Exact:
     relaxation.add_openings(*np.nonzero(problem.targets[:, :, :, None] & problem.moved_pools[:, :, None, :]))
     relaxation.program.suggest(_values(relaxation, points, replicas))
     answer = relaxation.program.search()
-    assert relaxation.shares is not None
     found = np.where(relaxation.shares == NOTHING, 0, np.rint(answer.values[relaxation.shares]))
     counts = np.zeros(problem.usable.shape)
     counts[relaxation.cells] = np.rint(answer.values[relaxation.replica_columns])
@@ -84,7 +83,6 @@ def _values(relaxation: Relaxation, points: Ints, replicas: Ints) -> Floats:
     capacity = (usable * problem.replica_tok_s).sum(axis=2)
     values[relaxation.extra] = np.maximum(capacity - problem.alone_tok_s, 0.0) / problem.scale_tok_s
     values[relaxation.overflow] = problem.overflow_gpus(replicas)
-    assert relaxation.shares is not None
     given = relaxation.shares != NOTHING
     values[relaxation.shares[given]] = points[given]
     opens = relaxation.opening != NOTHING

@@ -13,13 +13,18 @@ from outlast.planner.scale.check import check
 from outlast.planner.scale.exact import MOST_CELLS, search_all
 from outlast.planner.scale.hourly import Progress, is_within_quota, silent
 from outlast.planner.scale.loads import to_loads, to_needs
-from outlast.planner.scale.problem import TOLERANCE, WHOLE, Floats, Ints, ScaleProblem
+from outlast.planner.scale.problem import OVERFLOW_FACTOR, TOLERANCE, WHOLE, Floats, Ints, ScaleProblem
 from outlast.planner.scale.search import Search, to_points
 from outlast.planner.scale.staircase import Staircase
 from outlast.planner.scale.static import StaticBound, even_shares, static_bound
 
 FEW_CELLS = 600
 """Cells of a fleet up to which every start is searched from, not only the cheapest."""
+
+RELIEVES = 3
+"""Times that prices are raised where a plan exceeds a quota."""
+RELIEF = 0.1
+"""Rise of the price of quota, in the dearest price of a GPU."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ def static_plan(
 
     Args:
         problem: the arrays.
-        previous_shares_pct: shares in force, another start of the search; rows that no longer fit are replaced.
+        previous_shares_pct: shares in force; rows that no longer fit are replaced. Kept where nothing found is better.
         progress: told how far it is.
 
     Raises:
@@ -66,11 +71,16 @@ def static_plan(
     starts = _starts(problem, static.shares, previous_shares_pct)
     points = _search(problem, static.quota_price, starts, progress)
     replicas = _count(problem, points, progress)
+    if static.is_within_quota:
+        points, replicas = _relieve(problem, static.quota_price, points, replicas)
     bound, stopped = static.total, "move"
     if replicas.shape[0] * replicas.shape[1] <= MOST_CELLS:
         points, replicas, bound = _improve(problem, points, replicas, bound)
         stopped = "nodes"
         progress("exact search", 1.0)
+    if previous_shares_pct is not None:
+        in_force = starts[-1], _count(problem, starts[-1], silent)
+        points, replicas = _cheapest(problem, in_force, (points, replicas))
     total = problem.total(replicas)
     overflow = problem.overflow_gpus(replicas)
     is_proven = is_within_quota(overflow) and total <= bound * (1 + 1e-7)
@@ -106,6 +116,21 @@ def _search(problem: ScaleProblem, quota_price: Floats, starts: list[Ints], prog
     for index, search in enumerate(searches):
         search.run(partial(_part, progress, index, len(searches)))
     return min(searches, key=lambda search: search.total).points
+
+
+def _relieve(problem: ScaleProblem, quota_price: Floats, points: Ints, replicas: Ints) -> tuple[Ints, Ints]:
+    """Return shares and counts that exceed quotas less: points leave regions that exceed one as their prices rise."""
+    overflow = problem.overflow_gpus(replicas)
+    step = RELIEF * problem.overflow_cost / OVERFLOW_FACTOR
+    for _ in range(RELIEVES):
+        if is_within_quota(overflow):
+            break
+        quota_price = quota_price + step * (overflow > 0).any(axis=1, keepdims=True)
+        moved = _search(problem, quota_price, [points], silent)
+        counts = _count(problem, moved, silent)
+        if problem.overflow_gpus(counts).sum() <= overflow.sum():
+            points, replicas, overflow = moved, counts, problem.overflow_gpus(counts)
+    return points, replicas
 
 
 def _part(progress: Progress, index: int, count: int, done_ratio: float) -> None:
@@ -144,5 +169,10 @@ def _improve(problem: ScaleProblem, points: Ints, replicas: Ints, bound: float) 
     if not check(problem, exact.points, exact.replicas):
         needs = to_needs(problem, to_loads(problem, exact.points / WHOLE))
         plans.append((exact.points, _trimmed(problem, needs, exact.replicas)))
-    best = min(plans, key=lambda plan: (problem.overflow_gpus(plan[1]).sum(), problem.total(plan[1])))
-    return *best, max(bound, exact.bound)
+    return *_cheapest(problem, *plans), max(bound, exact.bound)
+
+
+def _cheapest(problem: ScaleProblem, *plans: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Return the shares and counts that exceed quotas least, then cost least; the first of equals."""
+    worth = [(float(problem.overflow_gpus(counts).sum()), round(problem.total(counts), 6)) for _, counts in plans]
+    return plans[worth.index(min(worth))]

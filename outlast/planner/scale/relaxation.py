@@ -4,7 +4,6 @@
     extra of a set of regions      >= what the set needs more              (cuts, for hourly shares)
     extra of a cell                >= base + moved × share − need alone    (rows on demand, for static shares)
     GPUs in a region               <= granted + overflow at a high price
-
     opening of a cell              >= each share that brings it a pool     (a cell without own need pays canaries then)
 
 Covers are columns made on demand: each held cell takes a mixture of whole covers of its own need, and fractions on top.
@@ -23,6 +22,17 @@ from outlast.planner.scale.sparse import NOTHING, Answer, SparseProgram
 class Relaxation:
     """The programme and the meaning of its columns and rows."""
 
+    points: int
+    """What the shares of a class that leaves a region sum to."""
+    shares: Ints
+    """Columns of static shares; `NOTHING` where a class may not go. Shape: class, lost, region."""
+    opening: Ints
+    """Columns of cells without own need; `NOTHING` where use costs nothing more. Shape: region, pool."""
+    loads: Ints
+    """Lost region, region, pool and hour of the rows of static shares so far. Shape: 4, row."""
+    load_rows: Ints
+    """Where those rows are. Shape: row."""
+
     def __init__(self, problem: ScaleProblem, cuts: Cuts, *, has_shares: bool, whole_nodes: int = 0) -> None:
         """Define it; search nodes ask for whole replicas and whole per cents."""
         self.problem, self.cuts = problem, cuts
@@ -36,20 +46,18 @@ class Relaxation:
         price = np.full(regions * accelerators, problem.overflow_cost)
         self.overflow = self.program.add_columns(price).reshape(regions, accelerators)
         self.points = WHOLE if whole else 1
-        """What the shares of a class that leaves a region sum to."""
-        self.shares = self._share_columns(whole=whole) if has_shares else None
+        nothing = np.full(problem.targets.shape, NOTHING)
+        self.shares = self._share_columns(whole=whole) if has_shares else nothing
         self.capacity_rows = self._hold_alone()
         self.quota_rows = self._hold_quota()
         self.cut_rows = self._hold_together(cuts)
         self.opening = self._pay_for_opening(whole=whole) if has_shares else np.full(problem.held.shape, NOTHING)
-        """Whether a cell without own need is in use; `NOTHING` where that costs nothing. Shape: region, pool."""
         if whole:
             self._hold_least()
         self.covers: CoverColumns | None = None
         self._seen_loads = np.zeros(0, dtype=np.int64)
         self._seen_openings = np.zeros(0, dtype=np.int64)
         self.loads = np.zeros((4, 0), dtype=np.int64)
-        """Rows of static shares so far. Shape: lost, region, pool, hour by row."""
         self.load_rows = np.zeros(0, dtype=np.int64)
 
     def columns_of_cells(self) -> Ints:
@@ -131,7 +139,6 @@ class Relaxation:
 
     def add_openings(self, residency: Ints, lost: Ints, region: Ints, pool: Ints) -> None:
         """Ask cells to open for the share of a class that brings them a pool."""
-        assert self.shares is not None
         _, regions, pools, _, _ = self.problem.shape
         key = ((residency * regions + lost) * regions + region) * pools + pool
         new = ~np.isin(key, self._seen_openings) & (self.opening[region, pool] != NOTHING)
@@ -147,7 +154,6 @@ class Relaxation:
 
     def add_loads(self, lost: Ints, region: Ints, pool: Ints, hour: Ints) -> None:
         """Ask cells to serve what static shares bring in some hours."""
-        assert self.shares is not None
         problem = self.problem
         _, regions, pools, _, hours = problem.shape
         key = ((lost * regions + region) * pools + pool) * hours + hour
@@ -201,7 +207,6 @@ class Relaxation:
 
     def shares_of(self, answer: Answer) -> Floats:
         """Return static shares as fractions. Shape: class, lost, region."""
-        assert self.shares is not None
         return normalised(np.where(self.shares == NOTHING, 0.0, np.maximum(answer.values[self.shares], 0.0)))
 
 

@@ -15,6 +15,9 @@ FILLS = 16
 SMALL = 6
 """Most replicas of the other accelerators in a step."""
 
+LEAN = 1e-2
+"""Part of the price of fractions that is added, so that a search across a step sees which side falls."""
+
 
 class Staircase:
     """Cheapest price of every cell for every need."""
@@ -51,12 +54,15 @@ class Staircase:
     def price(self, cell: Ints, need_tok_s: Floats) -> Floats:
         """Return prices of cells, numbered by region and pool, canaries included; 0 where nothing is needed.
 
-        Beyond the last step the price goes on at the rate of the cheapest accelerator.
+        A small part of the price of fractions is added. Beyond the last step the price goes on at the rate of the
+        cheapest accelerator.
         """
         at = np.searchsorted(self._key, 2.0 * cell + np.minimum(need_tok_s / self._top[cell], 1.5) - TOLERANCE)
         at = np.minimum(at, self._end[cell] - 1)
         beyond = np.maximum(need_tok_s - self._capacity[at], 0.0) * self._rate[cell]
-        return np.where(need_tok_s > TOLERANCE * self._top[cell], self._price[at] + beyond + self._fixed[cell], 0.0)
+        lean = LEAN * need_tok_s * self._rate[cell]
+        in_use = need_tok_s > TOLERANCE * self._top[cell]
+        return np.where(in_use, self._price[at] + beyond + self._fixed[cell] + lean, 0.0)
 
 
 def _steps(problem: ScaleProblem, served: Floats, cost: Floats) -> tuple[Floats, Floats]:

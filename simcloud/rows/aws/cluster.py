@@ -16,6 +16,7 @@ from simcloud.rows.aws.network import GROUP, SUBNET, VPC, zone_id_of
 CLUSTER = "aws:eks/cluster:Cluster"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+GROUP_TAG = "aws:autoscaling/tag:Tag"
 ENTRY = "aws:eks/accessEntry:AccessEntry"
 
 _ARN = "arn:aws:eks:{region}:{account}"

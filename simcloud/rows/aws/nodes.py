@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from typing import Any
 
 from simcloud.refusals import Violation
 from simcloud.row import Case, Name, Nodes, Reference, Row, between, one_of, refusal
-from simcloud.rows.aws.cluster import CLUSTER, NODE_GROUP, TEMPLATE, minor, zone_of_subnet
+from simcloud.rows.aws.cluster import CLUSTER, GROUP_TAG, NODE_GROUP, TEMPLATE, minor, zone_of_subnet
 from simcloud.rows.aws.identity import ROLE
 from simcloud.rows.aws.network import GROUP, SUBNET, VPC
 
@@ -201,6 +202,37 @@ def _reservation_missing(case: Case) -> Iterator[Violation]:
         )
 
 
+@refusal("Amazon EC2 Auto Scaling API Reference, Tag")
+def _tag_malformed(case: Case) -> Iterator[Violation]:
+    key, value = str(case.get("tag.key", "a")), str(case.get("tag.value", ""))
+    if not 1 <= len(key) <= _TAG_KEY or key.startswith("aws:"):
+        yield Violation(
+            property="tag.key",
+            what="is not a key of a tag",
+            got=key,
+            allowed=f"1 to {_TAG_KEY} characters, not starting with aws:",
+            do="Shorten or rename it",
+        )
+    if len(value) > _TAG_VALUE:
+        yield Violation(property="tag.value", what="is too long", got=value, do=f"Keep to {_TAG_VALUE} characters")
+
+
+_TAG_KEY, _TAG_VALUE = 128, 256
+
+
+def _tag_key(case: Case) -> str | None:
+    group, key = case.get("autoscalingGroupName"), case.get("tag.key")
+    return f"{case.place.account}/{case.place.region}/{group}/{key}" if group and key else None
+
+
+def _scaling_group(outputs: Mapping[str, Any]) -> str | None:
+    """Name of the group behind a node group, by which tags refer to it."""
+    resources = outputs.get("resources") or [{}]
+    groups = resources[0].get("autoscalingGroups") or [{}]
+    name = groups[0].get("name")
+    return name if isinstance(name, str) else None
+
+
 _EFFECTS = one_of("taints.*.effect", ("NO_SCHEDULE", "NO_EXECUTE", "PREFER_NO_SCHEDULE"))
 _CAPACITY = one_of("capacityType", ("ON_DEMAND", "SPOT", "CAPACITY_BLOCK"))
 
@@ -240,6 +272,7 @@ ROWS = (
             Reference(path="subnetIds.*", types=(SUBNET,), holds=True),
             Reference(path="launchTemplate.id", types=(TEMPLATE,)),
         ),
+        aliases=(_scaling_group,),
         unique=("{account}/{region}/{clusterName}/{nodeGroupName}",),
         nodes=node_group,
         refusals=(
@@ -254,6 +287,14 @@ ROWS = (
             refusal(f"{_API}, Taint: effect")(_EFFECTS),
             refusal(f"{_API}, CreateNodegroup: capacityType")(_CAPACITY),
         ),
+    ),
+    Row(
+        type=GROUP_TAG,
+        id=lambda born: f"{born.inputs['autoscalingGroupName']},{born.inputs['tag']['key']}",
+        immutable=frozenset({"autoscalingGroupName", "tag.key"}),
+        references=(Reference(path="autoscalingGroupName", types=(NODE_GROUP,), cascades=True),),
+        unique=(_tag_key,),
+        refusals=(_tag_malformed,),
     ),
     Row(
         type=TEMPLATE,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from simcloud.refusals import Violation
-from simcloud.row import Born, Case, Nodes, Reference, Row, one_of, refusal
+from simcloud.row import Born, Case, Nodes, Reference, Row, between, one_of, refusal
 from simcloud.rows.gcp.cluster import CLUSTER, zones_elsewhere
 from simcloud.rows.gcp.network import resource_name
 
@@ -82,6 +82,43 @@ def _gpus_unlike_machine(case: Case) -> Iterator[Violation]:
             )
 
 
+@refusal(f"{_GKE}, Run multi-instance GPUs: supported partition sizes", phase="check")
+def _partition_size_unlike_card(case: Case) -> Iterator[Violation]:
+    machine = case.world.machines.get(f"gcp/{case.get('nodeConfig.machineType')}")
+    for where, size in case.each("nodeConfig.guestAccelerators.*.gpuPartitionSize"):
+        if machine and size not in machine.profiles:
+            yield Violation(
+                property=where,
+                what=f"is no partition size of {machine.accelerator}",
+                got=f"'{size}'",
+                allowed=", ".join(machine.profiles) or "none: the card has no MIG",
+                do="Use a profile of the card, or time-sharing",
+            )
+
+
+_SHARED = "nodeConfig.guestAccelerators.*.gpuSharingConfig"
+
+
+@refusal("Compute Engine documentation, Local SSD disks: machine types and numbers of disks", phase="check")
+def _local_disks_unlike_machine(case: Case) -> Iterator[Violation]:
+    name = str(case.get("nodeConfig.machineType"))
+    machine = case.world.machines.get(f"gcp/{name}")
+    has = machine.disks if machine else 0 if name.startswith(_DISKLESS) else None
+    bundled = name.startswith("a3-")
+    for block in ("localNvmeSsdBlockConfig", "ephemeralStorageLocalSsdConfig"):
+        wanted = case.get(f"nodeConfig.{block}.localSsdCount")
+        if has is not None and isinstance(wanted, int) and (wanted > has or (bundled and wanted != has)):
+            yield Violation(
+                property=f"nodeConfig.{block}.localSsdCount",
+                what=f"is not what {name} has",
+                got=str(wanted),
+                allowed=str(has) if bundled or not has else f"0 to {has}",
+                do="Correct the count, or choose a machine type with local SSDs",
+            )
+
+
+_DISKLESS = ("e2-", "t2a-", "t2d-")
+"""Families without local SSDs. Source: Compute Engine documentation, Local SSD disks."""
 _ACCELERATORS = {"h100-sxm-80": ("nvidia-h100-80gb", "nvidia-h100-mega-80gb"), "l4-24": ("nvidia-l4",)}
 _GPU_FAMILIES = ("a2-*", "a3-*", "a4*", "g2-*", "g4-*", "ct*")
 
@@ -237,6 +274,12 @@ ROWS = (
             _min_above_desired,
             _count_given_twice,
             _gpus_unlike_machine,
+            _partition_size_unlike_card,
+            _local_disks_unlike_machine,
+            refusal(f"{_GKE}, Share GPUs with time-sharing")(
+                one_of(f"{_SHARED}.gpuSharingStrategy", ("TIME_SHARING", "MPS"))
+            ),
+            refusal(f"{_GKE}, ComputeClass reference: gpuSharing")(between(f"{_SHARED}.maxSharedClientsPerGpu", 2, 48)),
             _machine_type_unknown,
             _small_a3_on_demand,
             _reservation_elsewhere,

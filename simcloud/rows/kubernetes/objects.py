@@ -141,12 +141,12 @@ def _quantity(case: Case) -> Iterator[Violation]:
                     )
 
 
-@refusal(f"{_DOCS}, Schedule GPUs")
+@refusal(f"{_DOCS}, Schedule GPUs; Extended resources")
 def _gpu_limits(case: Case) -> Iterator[Violation]:
     for where, block in case.each("spec.template.spec.containers.*.resources"):
         for key, wanted in (block.get("requests") or {}).items():
             limit = (block.get("limits") or {}).get(key)
-            if key.endswith("/gpu") and str(limit) != str(wanted) and not has_unknown([limit, wanted]):
+            if "/" in key and str(limit) != str(wanted) and not has_unknown([limit, wanted]):
                 yield Violation(
                     property=f"{where}.limits",
                     what=f"{key} must be limited to what is requested",

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from outlast.planner.scale import check, hourly_bound, static_bound, static_plan
+from outlast.planner.scale import assignment, check, hourly_bound, static_bound, static_plan
+from outlast.planner.scale import plan as planning
 from tests.scale_problems import SEED, make_problem, one_class
 
 PEAKS = [[[[900.0, 100.0]], [[100.0, 900.0]], [[500.0, 500.0]]]]
@@ -14,6 +15,18 @@ PEAKS = [[[[900.0, 100.0]], [[100.0, 900.0]], [[500.0, 500.0]]]]
 def test_a_cell_in_use_pays_its_canary_and_its_fewest_replicas():
     problem = make_problem(PEAKS, least_replicas=np.full((3, 1), 4.0), canary_replicas=[1.0])
     assert static_plan(problem).replicas.ravel().tolist() == [4, 4, 4]
+
+
+def test_bounds_count_the_canaries_of_cells_in_use():
+    canaries, none = make_problem(PEAKS, canary_replicas=[2.0]), make_problem(PEAKS)
+    assert hourly_bound(canaries).total == pytest.approx(hourly_bound(none).total + 6)
+    assert static_bound(canaries).total == pytest.approx(static_bound(none).total + 6)
+
+
+def test_canaries_take_of_the_quota():
+    # each region holds two replicas and one canary of 1 GPU
+    plan = static_plan(make_problem([[[[1000.0]], [[1000.0]]]], canary_replicas=[1.0], quota_gpus=[[2.0], [3.0]]))
+    assert plan.static.overflow_gpus.ravel() == pytest.approx([1, 0])
 
 
 def test_a_cell_that_no_share_reaches_stays_empty():
@@ -42,6 +55,17 @@ def test_what_a_quota_lacks_is_named_and_the_bound_gives_no_gap():
     assert (plan.static.is_within_quota, plan.gap_pct) == (False, None)
 
 
+@pytest.mark.parametrize(("rises", "fits"), [(0, False), (3, True)])
+def test_points_leave_a_region_that_exceeds_its_quota(monkeypatch, rises, fits):
+    monkeypatch.setattr(planning, "MOST_CELLS", 0)
+    monkeypatch.setattr(planning, "RELIEVES", rises)
+    demand = [[[[4300.0, 7900.0]], [[8600.0, 3200.0]], [[1900.0, 5800.0]]]]
+    quotas = [[np.inf], [np.inf], [9.0]]
+    plan = static_plan(make_problem(demand, gpu_usd_h=[[3.0], [3.0], [2.0]], quota_gpus=quotas))
+    assert plan.static.is_within_quota
+    assert plan.overflow_gpus.any() != fits
+
+
 def test_a_gap_counts_at_home_and_does_not_move():
     # the second class stays: region b needs 500 of its own and 1,000 of the first class
     demand = [[[[1000.0]], [[0.0]]], [[[0.0]], [[500.0]]]]
@@ -55,10 +79,9 @@ def test_one_region_alone_needs_an_agreed_gap():
 
 
 def test_shares_in_force_are_kept_where_they_cost_nothing():
-    plan = static_plan(one_class(SEED))
-    again = static_plan(one_class(SEED), plan.shares_pct)
-    assert again.total == plan.total
-    assert check(one_class(SEED), again.shares_pct, again.replicas) == ()
+    in_force = np.array([[[0, 21, 79], [20, 0, 80], [60, 40, 0]]])
+    plan = static_plan(one_class(SEED), in_force)
+    assert (plan.total, plan.shares_pct.tolist()) == (145, in_force.tolist())
 
 
 def test_shares_in_force_that_no_longer_fit_are_replaced():
@@ -109,3 +132,18 @@ def broken(shares=None, replicas=None):
 def test_a_check_finds(change, found):
     assert found <= broken(**change)
     assert bool(found) == bool(broken(**change))
+
+
+def test_a_fleet_without_demand_needs_nothing():
+    plan = static_plan(make_problem(np.zeros((1, 3, 2, 4)), canary_replicas=[1.0, 1.0]))
+    assert (plan.total, plan.gap_pct, plan.replicas.sum()) == (0, 0, 0)
+
+
+def test_more_cells_and_covers_are_searched_where_few_do_not_fit_the_quotas(monkeypatch):
+    monkeypatch.setattr(assignment, "FREE", 1)
+    monkeypatch.setattr(assignment, "FEW", 1)
+    demand = np.array([1495.0, 1468.0, 4944.0, 3396.0, 3868.0])[None, None, :, None]
+    pools = {"replica_tok_s": np.tile([1000.0, 700.0], (5, 1)), "replica_gpus": np.tile([2.0, 1.0], (5, 1))}
+    problem = make_problem(demand, unmoved=[[True]], gpu_usd_h=[[1.0, 1.5]], quota_gpus=[[13.0, 15.0]], **pools)
+    replicas = assignment.assign(problem, problem.alone_tok_s, lambda _done_ratio: None)
+    assert not problem.overflow_gpus(replicas).any()

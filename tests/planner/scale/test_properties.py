@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from outlast.planner.scale import ScaleProblem, check, hourly_bound, static_bound, static_plan
 from tests.scale_problems import make_problem
 
-few = settings(max_examples=12, deadline=None, derandomize=True)
+few = settings(max_examples=10, deadline=None, derandomize=True)
 CLOSE = 1e-6
 amounts = st.integers(0, 9000)
 
@@ -133,7 +133,7 @@ def test_hourly_counts_of_one_class_have_a_closed_form(curves, surge):
 
 @few
 @given(st.lists(st.tuples(amounts, amounts), min_size=3, max_size=3))
-def test_three_regions_have_the_fewest_of_all_per_cents(curves):
+def test_the_fewest_of_all_per_cents_lie_between_bound_and_plan(curves):
     demand = np.array(curves, dtype=float)
     plan = static_plan(make_problem(demand[None, :, None, :], objective="replicas"))
     points = np.arange(101) / 100
@@ -148,7 +148,8 @@ def test_three_regions_have_the_fewest_of_all_per_cents(curves):
     a, b, c = np.ix_(range(101), range(101), range(101))
     total = np.maximum(counts[1, 0][b], counts[2, 0][c])
     total = total + np.maximum(counts[0, 1][a], counts[2, 1][c]) + np.maximum(counts[0, 2][a], counts[1, 2][b])
-    assert plan.total == total.min()
+    assert plan.bound <= total.min() <= plan.total
+    assert plan.stopped != "proven" or plan.total == total.min()
 
 
 @few
