@@ -19,12 +19,14 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "tests_always_run": {HERE: "plants the offence"},
     "tests_are_collected": {
         "tests/builders.py": "builds small fleets for tests",
+        "tests/changed_locks.py": "changes locks for tests",
         "tests/engine/edits.py": "edits locks as a hand slips",
         "tests/engine/simulation.py": "one simulation of the demo in a folder",
         "tests/fleet_files.py": "writes small fleets for tests",
         "tests/recording.py": "the recording monitor",
         "tests/replica/replicas.py": "builds replicas for tests",
         "tests/tiers.py": "builds small fleets of several tiers",
+        "tests/random_fleets.py": "draws small fleets for tests",
         "tests/scale_problems.py": "builds small arrays for tests",
     },
 }

@@ -11,7 +11,7 @@ from outlast.planner.arrays import to_arrays
 from outlast.planner.counts import define_model
 from outlast.planner.objective import change_stage, shift_stage
 from tests.builders import make_curve, make_holdings, make_intent, make_model
-from tests.planner.properties.fleets import L4, L4_ZONES
+from tests.random_fleets import L4, L4_ZONES
 
 PAGE = (Path(__file__).parents[2] / "docs/planner.md").read_text()
 ROWS = re.findall(r"^\| .+? \| .+? \| `(\w+)` \| (`.+?`) \| .+? \|$", PAGE, re.MULTILINE)
@@ -80,5 +80,5 @@ def test_the_table_has_every_function_that_defines_a_constraint_and_no_other():
 def test_the_names_of_a_row_are_those_its_function_says():
     for function, names in ROWS:
         if function.startswith("define_"):
-            said = re.findall(r"``(\w+)``", inspect.getdoc(getattr(constraints, function)).split("Name")[-1])
+            said = re.findall(r"``(\w+)``", (inspect.getdoc(getattr(constraints, function)) or "").split("Name")[-1])
             assert set(re.findall(r"`(\w+)`", names)) <= set(said), function

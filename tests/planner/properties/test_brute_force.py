@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from outlast.intent import Intent
 from outlast.planner import settled_lock
 from tests.builders import H100, REGION_PLACES, make_curve, make_holdings, make_intent, make_model
-from tests.planner.properties.fleets import L4, L4_ZONES, few
+from tests.random_fleets import L4, L4_ZONES, few
 
 NORMAL, FAILURE = 0.7, 0.9
 GOODPUT = {H100: 1000.0, L4: 300.0}
@@ -110,7 +110,7 @@ homes = st.fixed_dictionaries({"us-east": days}, optional={"eu-north": days})
 
 
 @pytest.mark.parametrize("cards", [(H100,), (H100, L4)], ids=["one accelerator", "two accelerators"])
-@few(30)
+@few(20)
 @given(
     curves=homes,
     losses=losses,

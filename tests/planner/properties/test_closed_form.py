@@ -16,7 +16,7 @@ from outlast.planner.arrays import to_arrays
 from outlast.planner.scale import hourly_bound
 from outlast.planner.scaling import to_scale
 from tests.builders import REGION_PLACES, make_curve, make_intent
-from tests.planner.properties.fleets import few
+from tests.random_fleets import few
 
 OFF = {"region": 1, "zone": 0, "replica": 0}
 # From two replicas' worth on, so that the two replicas of every region in use ask for nothing more.
@@ -37,7 +37,7 @@ def closed_form(demand: list[list[int]], surge: float) -> int:
     return max(sum(own), largest, math.ceil(sum(carried) / (len(own) - 1)))
 
 
-@few(60)
+@few(40)
 @given(curves, st.sampled_from([1.2, 1.6, 2.0]))
 def test_the_hourly_optimum_is_the_closed_form(demand, surge):
     names = list(REGION_PLACES)[: len(demand)]

@@ -5,7 +5,7 @@ from hypothesis import given
 from outlast.lock import Applied, AppliedFile, Lock, applied_output
 from outlast.planner import plan, settle
 from outlast.proof import held_of_lock, prove
-from tests.planner.properties.fleets import changes, few, fleets
+from tests.random_fleets import changes, few, fleets
 
 
 def deployed(lock: Lock) -> AppliedFile:
@@ -15,7 +15,7 @@ def deployed(lock: Lock) -> AppliedFile:
     return {stack: Applied.model_validate(output) for stack, output in stacks.items()}
 
 
-@few(8)
+@few(6)
 @given(fleets())
 def test_with_the_same_files_every_lock_stays_the_lock_in_force(fleet):
     intent = fleet.intent
@@ -26,7 +26,7 @@ def test_with_the_same_files_every_lock_stays_the_lock_in_force(fleet):
     assert settle(intent, settled, None).lock is settled
 
 
-@few(8)
+@few(6)
 @given(fleets(reserved=False), changes())
 def test_the_raise_between_two_plans_and_the_settle_after_it_are_fixed_points_too(fleet, change):
     after = fleet.but(**change(fleet)).intent
@@ -37,7 +37,7 @@ def test_the_raise_between_two_plans_and_the_settle_after_it_are_fixed_points_to
     assert prove(raised, after).failures == prove(settled, after).failures == ()
 
 
-@few(8)
+@few(6)
 @given(fleets(reserved=False), changes())
 def test_a_raise_takes_no_node_no_replica_and_no_hour_of_a_floor_away(fleet, change):
     old = settle(fleet.intent, plan(fleet.intent, None).lock, None).lock

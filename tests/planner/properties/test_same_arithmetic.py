@@ -12,8 +12,8 @@ from outlast.planner import plan
 from outlast.planner.arrays import COLD, Arrays, Lane, LaneKey, to_arrays
 from outlast.planner.needs import broken_cases
 from outlast.proof import prove
-from tests.planner.properties.fleets import Fleet, few, fleets
-from tests.planner.properties.locks import with_block
+from tests.changed_locks import with_block
+from tests.random_fleets import Fleet, few, fleets
 
 
 def placed(lane: Lane, replicas: int, share: int) -> dict[tuple[str, str], int]:
@@ -64,7 +64,7 @@ def counted(draw: st.DrawFn) -> tuple[Fleet, list[int], int]:
     return draw(fleets(regions=(2, 3), tiers=(1, 3))), changes, draw(st.integers(0, 100))
 
 
-@few(40)
+@few(24)
 @given(counted())
 def test_planner_and_proof_break_in_the_same_cases(drawn):
     fleet, changes, share = drawn

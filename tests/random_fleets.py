@@ -164,7 +164,7 @@ def _classes(draw: st.DrawFn, names: list[str], models: list[str]) -> dict[str, 
     tenants: dict[str, Any] = {"shop": {"residency": "open", "models": models}}
     classes: dict[str, Any] = {"open": {"allowed_outage": "1 h"}}
     places = {"shop": names}
-    if laws and draw(st.booleans()):
+    if draw(st.booleans()) and laws:
         law = draw(st.sampled_from(laws))
         bound = {"serve_in": [law], "fail_over_to": [law], "legal_basis": "contract", "allowed_outage": "1 h"}
         classes["bound"], tenants["bank"] = bound, {"residency": "bound", "models": models[:1]}
@@ -185,7 +185,7 @@ def _classes(draw: st.DrawFn, names: list[str], models: list[str]) -> dict[str, 
         make_curve(tenant, origin, *_hours(draw, model), model=_asked(tenant, model))
         for tenant, detail in tenants.items()
         for model in detail["models"]
-        for origin in draw(st.sets(st.sampled_from(places[tenant]), min_size=1, max_size=2).map(sorted))
+        for origin in sorted(draw(st.sets(st.sampled_from(places[tenant]), min_size=1, max_size=2)))
     ]
     tuned = [tenant for tenant, detail in tenants.items() if "base" in detail["models"]]
     for tenant, detail in tenants.items():
