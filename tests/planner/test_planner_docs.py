@@ -16,23 +16,26 @@ from tests.random_fleets import L4, L4_ZONES
 PAGE = (Path(__file__).parents[2] / "docs/planner.md").read_text()
 ROWS = re.findall(r"^\| .+? \| .+? \| `(\w+)` \| (`.+?`) \| .+? \|$", PAGE, re.MULTILINE)
 """(function, names of rows) of the table of constraints."""
-NAMES = ("us-east", "eu-north", "us-west")
+NAMES = ("us-east", "eu-north", "us-west", "eu-west")
 MEASURED = {"kind": "measured", "date": "2026-11-01", "source": "a test"}
 
 
 def everything() -> Intent:
-    """Three regions with two accelerators, one time-sliced, a reservation beside bought nodes and a hosted route.
+    """Four regions with two accelerators, one time-sliced, a reservation beside bought nodes, a route and a cap.
 
     2,000 tok/s with a surge of 3 are held by 6 replicas and by 8, not by 7: the fullest of three zones then has 3.
     """
     sliced = {L4: {"partition": "slice-4", "goodput": MEASURED | {"value": "50 tok/s"}}}
     reserved = {"machine_type": "p5.48xlarge", "zones": ["use1-az1"], "capacity": "reserved", "reservation": "r-1"}
+    machines = {name: ("g2-standard-4" if name == "eu-west" else "g6.xlarge") for name in NAMES}
+    granted = {
+        "g2-standard-4": {"NVIDIA_L4_GPUS": {"granted": "900 GPUs", "as_of": "2026-11-01"}},
+        "g6.xlarge": {"L-DB2E81BA": {"granted": "9k vCPU", "as_of": "2026-11-01"}},
+    }
     pools = {
-        n: {"l4": {"machine_type": "g6.xlarge", "zones": list(L4_ZONES[n]), "partition": "slice-4"}} for n in NAMES
+        n: {"l4": {"machine_type": machines[n], "zones": list(L4_ZONES[n]), "partition": "slice-4"}} for n in NAMES
     }
-    quotas = {
-        n: {"L-DB2E81BA": {"granted": "9k vCPU", "as_of": "2026-11-01"}} | make_holdings(n)["quotas"] for n in NAMES
-    }
+    quotas = {n: granted[machines[n]] | make_holdings(n)["quotas"] for n in NAMES}
     held = {"r-1": {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 2}}
     route = {"model": "chat", "classes": ["open"], "quota": "60k tok/min"}
     pools["us-east"]["gh100r"] = reserved
