@@ -65,9 +65,12 @@ def counted(count: int, noun: str) -> str:
 
 
 @contextmanager
-def step(title: str) -> Iterator[Step]:
-    """Show that something runs, what it is doing, how long it took, and whether it went well."""
-    shown = Step(title, live=sys.stdout.isatty())
+def step(title: str, *, live: bool = True) -> Iterator[Step]:
+    """Show that something runs, what it is doing, how long it took, and whether it went well.
+
+    Steps that run at the same time are not ``live``: each says a line now and then instead of rewriting its own.
+    """
+    shown = Step(title, live=live and sys.stdout.isatty())
     try:
         yield shown
     except BaseException:

@@ -9,7 +9,7 @@ import typer
 from outlast.cli.plans import FleetName
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from outlast.previews import Engine, Finished, Progress
@@ -73,8 +73,8 @@ def up(
 ) -> None:
     """Deploy the stacks of a fleet to simulated clouds, under the policies."""
     from outlast.cli.context import applied_file, chosen_stacks, deployed, load, project_root
-    from outlast.cli.printing import BAD, GOOD, counted, messages, step
-    from outlast.intent import stack_order
+    from outlast.cli.printing import BAD, GOOD, counted, messages
+    from outlast.intent import deployed_together, stack_order
     from outlast.lock import write_applied
     from outlast.previews import ensure_stacks
 
@@ -83,28 +83,52 @@ def up(
     stacks = chosen_stacks(intent, stack)
     ensure_stacks(engine, stacks, create=True)
     applied = dict(deployed(engine, stack_order(intent)))
-    for name in stacks:
+    folder = project_root() / pack
+    for group in deployed_together(stacks):
         write_applied(applied_file(), applied)
-        with step(f"up {name}") as shown:
-            done = engine.up(name, project_root() / pack, shown.follow)
-            shown.failed = not done.ok
-        if not done.ok:
-            print(f"{BAD} {name} {'is refused' if done.violations else 'failed'}")
-            messages(done.violations or (done.diagnostics,))
-            print(_standing(stacks, applied, name))
+        ended = _at_once("up", group, lambda name, follow: engine.up(name, folder, follow))
+        for name in (name for name, done in ended.items() if done.ok):
+            applied |= deployed(engine, [name], known=stacks)
+        if failed := [name for name, done in ended.items() if not done.ok]:
+            for name in failed:
+                print(f"{BAD} {name} {'is refused' if ended[name].violations else 'failed'}")
+                messages(ended[name].violations or (ended[name].diagnostics,))
+            print(_standing(stacks, applied, failed))
             raise typer.Exit(1)
-        applied |= deployed(engine, [name], known=stacks)
     write_applied(applied_file(), applied)
     print(f"{GOOD} {counted(len(stacks), 'stack')} {'are' if len(stacks) > 1 else 'is'} up, in simulated clouds")
 
 
-def _standing(stacks: Sequence[str], up: Collection[str], failed: str) -> str:
-    """Return what stands after a failure: which stacks are up, which one is half done, which are not begun."""
-    after = stacks[stacks.index(failed) + 1 :]
+def _at_once(verb: str, stacks: Sequence[str], act: Callable[[str, Progress], Finished]) -> Mapping[str, Finished]:
+    """Do the same to several stacks, as many at a time as there are processors; an interrupt stops all of them."""
+    import os
+    from concurrent.futures import ThreadPoolExecutor
+
+    from outlast.cli.printing import step
+    from outlast.previews import interrupt_running
+
+    def run(name: str) -> Finished:
+        with step(f"{verb} {name}", live=len(stacks) == 1) as shown:
+            done = act(name, shown.follow)
+            shown.failed = not done.ok
+        return done
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        under_way = {name: pool.submit(run, name) for name in stacks}
+        try:
+            return {name: found.result() for name, found in under_way.items()}
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            interrupt_running()
+            raise
+
+
+def _standing(stacks: Sequence[str], up: Collection[str], failed: Sequence[str]) -> str:
+    """Return what stands after a failure: which stacks are up, which are half done, which are not begun."""
     parts = {
-        "up": [name for name in up if name != failed],
-        "half done at most": [failed],
-        "not begun": [name for name in after if name not in up],
+        "up": [name for name in up if name not in failed],
+        "half done at most": list(failed),
+        "not begun": [name for name in stacks if name not in up and name not in failed],
     }
     return "; ".join(f"{what}: {', '.join(names) or 'none'}" for what, names in parts.items())
 
@@ -116,20 +140,20 @@ def down(
 ) -> None:
     """Tear the stacks of a fleet down: release protection, destroy, in the reverse order."""
     from outlast.cli.context import chosen_stacks, load
-    from outlast.cli.printing import BAD, GOOD, counted, messages, step
+    from outlast.cli.printing import BAD, GOOD, counted, messages
+    from outlast.intent import deployed_together
     from simcloud.life import resources
 
     sim, engine = prepared(fleet)
     chosen = chosen_stacks(load(fleet).intent, stack)
     holding = engine.resource_counts()
     wanted = [name for name in reversed(chosen) if holding.get(name)]
-    for name in wanted:
-        with step(f"down {name}") as shown:
-            done = _tear_down(engine, name, shown.follow)
-            shown.failed = not done.ok
-        if not done.ok:
+    for group in reversed(deployed_together(wanted)):
+        ended = _at_once("down", group, lambda name, follow: _tear_down(engine, name, follow))
+        for name in (name for name, done in ended.items() if not done.ok):
             print(f"{BAD} {name} is not down")
-            messages((done.diagnostics,))
+            messages((ended[name].diagnostics,))
+        if not all(done.ok for done in ended.values()):
             raise typer.Exit(1)
     left = counted(len(resources(sim)), "resource")
     if wanted:

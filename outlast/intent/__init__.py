@@ -6,13 +6,14 @@ of resources.
 
 from outlast.intent.intent import HOURS, Intent
 from outlast.intent.loader import FILES, config_in, fleet_folder, load_intent
-from outlast.intent.stacks import global_stack, region_stack, routing_stack, stack_order
+from outlast.intent.stacks import deployed_together, global_stack, region_stack, routing_stack, stack_order
 
 __all__ = [
     "FILES",
     "HOURS",
     "Intent",
     "config_in",
+    "deployed_together",
     "fleet_folder",
     "global_stack",
     "load_intent",

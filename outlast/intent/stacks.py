@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +46,18 @@ def stack_order(intent: Intent) -> tuple[str, ...]:
     """Return the fleet's stacks in the order of deployment: global, regions, routing."""
     regions = (region_stack(intent.name, region) for region in intent.regions)
     return (global_stack(intent.name), *regions, routing_stack(intent.name))
+
+
+def deployed_together(stacks: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Return stacks in the groups in which they are deployed: global, all regions at once, routing; none is empty.
+
+    A region's deployment changes nothing that another region reads, and is judged with the others anywhere between
+    what they hold and what they are to hold.
+    """
+    found: dict[str, list[str]] = {"global": [], "region": [], "routing": []}
+    for stack in stacks:
+        found[parse(stack).kind].append(stack)
+    return tuple(tuple(group) for group in found.values() if group)
 
 
 def parse(text: str) -> StackName:

@@ -15,7 +15,7 @@ from outlast.previews.fleet import (
     save_preview,
 )
 from outlast.previews.git import file_at
-from outlast.previews.process import started
+from outlast.previews.process import interrupt_running, started
 from outlast.previews.said import Watched
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "check_previews",
     "ensure_stacks",
     "file_at",
+    "interrupt_running",
     "load_previews",
     "preview_in_order",
     "preview_stack",

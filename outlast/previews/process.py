@@ -12,6 +12,16 @@ from typing import Any
 
 from outlast.errors import EnvironmentProblem, Problem
 
+_running: set[subprocess.Popen[str]] = set()
+"""Commands under way, in whatever thread."""
+
+
+def interrupt_running() -> None:
+    """Ask every command under way to stop; a thread that waits for one then sees it end."""
+    for process in tuple(_running):
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGINT)
+
 
 @contextmanager
 def started(
@@ -50,6 +60,7 @@ def started(
     except FileNotFoundError as error:
         do = "Run 'make setup', which finds or builds it"
         raise EnvironmentProblem(Problem(where=command[0], what="the command is not on PATH", do=do)) from error
+    _running.add(process)
     try:
         yield process
     except BaseException:
@@ -63,6 +74,7 @@ def started(
             process.wait()
         raise
     finally:
+        _running.discard(process)
         for stream in (process.stdout, process.stderr):
             if stream:
                 stream.close()
