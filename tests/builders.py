@@ -73,10 +73,8 @@ def make_region(name: str, **changes: Any) -> dict[str, Any]:
 
 def make_holdings(name: str) -> dict[str, Any]:
     """Quotas of a region that no small fleet reaches."""
-    if REGION_PLACES[name][0] == "gcp":
-        codes, granted = ("GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", GCP_CAP), "8000 GPUs"
-    else:
-        codes, granted = (P_QUOTA, P_QUOTA), "192k vCPU"
+    google = ("GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", GCP_CAP)
+    codes, granted = (google, "8000 GPUs") if REGION_PLACES[name][0] == "gcp" else ([P_QUOTA], "192k vCPU")
     return {"quotas": {code: {"granted": granted, "as_of": "2026-11-01"} for code in codes}}
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from outlast.intent import Intent
 from tests.builders import (
-    GCP_CAP,
     H100,
     P_QUOTA,
     REGION_PLACES,
@@ -35,11 +34,7 @@ L4_ZONES = {
 }
 QUOTAS = {
     "aws": {P_QUOTA: "192k vCPU", "L-DB2E81BA": "192k vCPU"},
-    "gcp": {
-        "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100": "8000 GPUs",
-        "NVIDIA_L4_GPUS": "8000 GPUs",
-        GCP_CAP: "16k GPUs",
-    },
+    "gcp": {"GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100": "8000 GPUs", "NVIDIA_L4_GPUS": "8000 GPUs"},
 }
 """More than any of these fleets needs."""
 SCALE = {"chat": 9000, "base": 4000, "embed": 900, "tail": 300}

@@ -14,6 +14,7 @@ from string import Template
 
 from outlast.errors import ConfigError, EnvironmentProblem, Problem
 from outlast.facts import Facts
+from outlast.facts.models import QuotaFact
 from outlast.ingest.sites import ACCELERATOR, Site, nearest_dns_region, origins, sites, starters
 from outlast.ingest.writing import checked, create_folder, exists
 from outlast.intent import stack_order
@@ -34,6 +35,8 @@ _STEMS = (
 )
 _GRANTED_NODES = 12
 """Nodes that the example quota of a region holds; the first plan needs fewer."""
+_REGIONS_OF_AN_ACCOUNT = 4
+"""Regions that an example cap of an account holds."""
 _EU = "EU"
 _UNITS = {"vcpu": "vCPU", "gpus": "GPUs"}
 SIM_SALT = "v1:esOebU1FBBk=:v1:0kVSvKQ6HE3UdEpf:zqFCeJ00TYl6qGHAC23qsK3eLj9uTA=="
@@ -173,9 +176,13 @@ def _people(chosen: Sequence[Site]) -> Mapping[str, str]:
 
 
 def _holdings(site: Site, today: date) -> str:
-    each = site.machine.vcpu if site.quota.unit == "vcpu" else site.machine.node_gpus
-    granted = f"{each * _GRANTED_NODES:g} {_UNITS[site.quota.unit]}"
-    return f"  {site.name}:\n    quotas:\n      {site.quota.quota_code}: {{granted: {granted}, as_of: {today}}}\n"
+    return f"  {site.name}:\n    quotas:\n" + "".join(_quota(site, quota, today) for quota in site.quotas)
+
+
+def _quota(site: Site, quota: QuotaFact, today: date) -> str:
+    nodes = _GRANTED_NODES * (_REGIONS_OF_AN_ACCOUNT if quota.is_account_wide else 1)
+    each = site.machine.vcpu if quota.unit == "vcpu" else site.machine.node_gpus
+    return f"      {quota.quota_code}: {{granted: {each * nodes:g} {_UNITS[quota.unit]}, as_of: {today}}}\n"
 
 
 def _commands(fleet: str, chosen: Sequence[Site]) -> list[str]:

@@ -40,8 +40,8 @@ class Site:
     jurisdiction: str
     zones: tuple[str, ...]
     machine: MachineType
-    quota: QuotaFact
-    """What its on-demand nodes count against."""
+    quotas: tuple[QuotaFact, ...]
+    """What its on-demand nodes count against, caps over all regions of the account last."""
     cidr: str
 
 
@@ -146,7 +146,10 @@ def _site(index: int, name: str, cloud: str, place: str, facts: Facts) -> Site:
         jurisdiction=facts.provider_regions[cloud, place].jurisdiction,
         zones=_zones(cloud, facts.offerings[cloud, place, machine.machine_type].zones),
         machine=machine,
-        quota=facts.quotas_for(cloud, machine.machine_type, "on_demand")[0],
+        quotas=(
+            *facts.quotas_for(cloud, machine.machine_type, "on_demand"),
+            *facts.caps_for(cloud, machine.machine_type, "on_demand"),
+        ),
         cidr=f"10.{16 * (index + 1)}.0.0/16",
     )
 

@@ -18,10 +18,10 @@ from tests.builders import CONFIG, write_demo
 US, EU_WEST, EU_NORTH = (f"regions/{name}/quotas" for name in ("us-east", "eu-west", "eu-north"))
 CAP = "GPUS-ALL-REGIONS-per-project"
 GRANT = {"granted": "512 GPUs", "as_of": "2026-11-01"}
-H100 = "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100"
+H100, L4 = "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", "NVIDIA_L4_GPUS"
 NARROW = {
     f"{EU_NORTH}/L-417A185B/granted": "3600 vCPU",
-    EU_WEST: {H100: GRANT | {"granted": "160 GPUs"}, CAP: GRANT},
+    EU_WEST: {H100: GRANT | {"granted": "160 GPUs"}, L4: GRANT, CAP: GRANT},
 }
 """Too little for what us-east would send there."""
 
@@ -64,7 +64,7 @@ def test_quotas_say_what_every_grant_carries(demo, capsys):
 
 
 def test_quotas_with_requests_print_the_commands(demo, capsys):
-    demo({EU_WEST: {H100: GRANT}})
+    demo({f"{EU_WEST}/{CAP}": None})
     quotas("demo", requests=True)
     out = capsys.readouterr().out
     assert f"--quota-id={CAP}" in out
@@ -78,11 +78,11 @@ def test_nothing_to_ask_for_is_said(demo, capsys):
 
 
 def demo_with_cap(demo) -> Path:
-    return demo({EU_WEST: {H100: GRANT, CAP: GRANT}})
+    return demo({f"{EU_WEST}/{CAP}": GRANT})
 
 
 def test_a_preflight_that_fails_ends_with_1_and_says_what_to_do(demo, capsys):
-    demo({EU_WEST: {H100: GRANT}})
+    demo({f"{EU_WEST}/{CAP}": None})
     with pytest.raises(typer.Exit) as end:
         preflight("demo", horizon=30)
     out = capsys.readouterr().out
@@ -187,7 +187,7 @@ def test_options_that_do_not_go_together_are_refused(options):
 @pytest.mark.parametrize("within", [None, "granted"])
 def test_planning_on_a_reservation_that_has_ended_is_refused(demo, within):
     held = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 40, "ends": "2026-11-01"}
-    folder = demo({"regions/us-east/reservations": {"r1": held}})
+    folder = demo({"regions/us-east/reservations/r1": held})
     text = (folder / "regions.yaml").read_text()
     old = "gh100: {machine_type: p5.48xlarge, zones: [use1-az1, use1-az2, use1-az4], capacity: on_demand}"
     assert old in text

@@ -157,7 +157,7 @@ PLACES: dict[str, tuple[Changes, list[str]]] = {
     "a survival dropped silently": (classes(survive=["region", "zone"]), ["classes.open.survive", "replica", "gap"]),
     "one zone to lose": (
         node_pool(zones=ONE),
-        ["us-east.node_pools.gh100.zones", "only zone", "use1-az2"],
+        ["us-east.node_pools.gh100.zones", "only zone", "use1-az2", "zone_excess"],
     ),
     "no machine for the model": (SMALL_GPUS, ["tenants.yaml, classes.open", "chat"]),
     "no node pool at all": (place(EAST, node_pools={"gh100": None}), ["us-east.node_pools", "at least one"]),

@@ -10,33 +10,32 @@ from outlast.planner import constraints, settled_lock
 from outlast.planner.arrays import to_arrays
 from outlast.planner.counts import define_model
 from outlast.planner.objective import change_stage, shift_stage
-from tests.builders import REGION_PLACES, make_curve, make_intent, make_model
-from tests.random_fleets import L4, L4_ZONES, QUOTAS
+from tests.builders import make_curve, make_holdings, make_intent, make_model
+from tests.random_fleets import L4, L4_ZONES
 
 PAGE = (Path(__file__).parents[2] / "docs/planner.md").read_text()
 ROWS = re.findall(r"^\| .+? \| .+? \| `(\w+)` \| (`.+?`) \| .+? \|$", PAGE, re.MULTILINE)
 """(function, names of rows) of the table of constraints."""
-NAMES = ("us-east", "eu-north", "eu-west")
+NAMES = ("us-east", "eu-north", "us-west", "eu-west")
 MEASURED = {"kind": "measured", "date": "2026-11-01", "source": "a test"}
 
 
 def everything() -> Intent:
-    """Three regions, two accelerators, one time-sliced, a reservation beside bought nodes, a hosted route, a cap.
+    """Four regions with two accelerators, one time-sliced, a reservation beside bought nodes, a route and a cap.
 
     2,000 tok/s with a surge of 3 are held by 6 replicas and by 8, not by 7: the fullest of three zones then has 3.
     """
     sliced = {L4: {"partition": "slice-4", "goodput": MEASURED | {"value": "50 tok/s"}}}
     reserved = {"machine_type": "p5.48xlarge", "zones": ["use1-az1"], "capacity": "reserved", "reservation": "r-1"}
-    clouds = {name: REGION_PLACES[name][0] for name in NAMES}
-    small = {"aws": "g6.xlarge", "gcp": "g2-standard-4"}
+    machines = {name: ("g2-standard-4" if name == "eu-west" else "g6.xlarge") for name in NAMES}
+    granted = {
+        "g2-standard-4": {"NVIDIA_L4_GPUS": {"granted": "900 GPUs", "as_of": "2026-11-01"}},
+        "g6.xlarge": {"L-DB2E81BA": {"granted": "9k vCPU", "as_of": "2026-11-01"}},
+    }
     pools = {
-        name: {"l4": {"machine_type": small[cloud], "zones": list(L4_ZONES[name]), "partition": "slice-4"}}
-        for name, cloud in clouds.items()
+        n: {"l4": {"machine_type": machines[n], "zones": list(L4_ZONES[n]), "partition": "slice-4"}} for n in NAMES
     }
-    quotas = {
-        name: {code: {"granted": granted, "as_of": "2026-11-01"} for code, granted in QUOTAS[cloud].items()}
-        for name, cloud in clouds.items()
-    }
+    quotas = {n: granted[machines[n]] | make_holdings(n)["quotas"] for n in NAMES}
     held = {"r-1": {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 2}}
     route = {"model": "chat", "classes": ["open"], "quota": "60k tok/min"}
     pools["us-east"]["gh100r"] = reserved

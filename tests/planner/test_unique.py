@@ -1,17 +1,19 @@
 """One fleet, one answer: not the seed, nor the order of columns and rows, nor the version of a heuristic decides."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from outlast.lock import lock_text
-from outlast.planner import Limits, plan
+from outlast.planner import Limits, plan, settled_lock
 from outlast.planner.arrays import to_arrays
 from outlast.planner.counts import define_model
 from outlast.planner.objective import Stage, cost_stages, fixed_order
 from outlast.planner.program import Program, Row
 from outlast.planner.solve import minimise, optimise
 from outlast.planner.variables import to_replicas, to_shares
+from outlast.proof import prove
 from tests.builders import demo_intent, make_curve, make_intent
 
 TIED = make_intent(
@@ -72,3 +74,11 @@ def test_a_search_that_is_cut_short_keeps_its_bound():
     assert found is not None
     assert not found.is_proven
     assert found.bound < found.total
+
+
+def test_a_count_that_presolving_loses_among_held_optima_is_found():
+    base = demo_intent()
+    surge = base.guardrails.prefill_surge.model_copy(update={"factor": 1.0})
+    guardrails = base.guardrails.model_copy(update={"canary_replicas": 0, "prefill_surge": surge})
+    intent = replace(base, guardrails=guardrails)
+    assert prove(settled_lock(intent), intent).failures == ()

@@ -315,13 +315,19 @@ def test_requests_may_carry_the_whole_plan():
     assert deployable(intent, None, "requested").lacks == ()
 
 
+H100_QUOTAS = (P_QUOTA, "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100")
+
+
 def demo_with(**granted: float) -> Intent:
-    """The demo with other grants, by region."""
+    """The demo with other grants of H100, by region."""
     intent = demo_intent()
     regions = {}
     for region, held in intent.capacity.regions.items():
         amount = granted.get(region.replace("-", "_"))
-        quotas = {c: q if amount is None else q.model_copy(update={"granted": amount}) for c, q in held.quotas.items()}
+        quotas = {
+            code: quota if amount is None or code not in H100_QUOTAS else quota.model_copy(update={"granted": amount})
+            for code, quota in held.quotas.items()
+        }
         regions[region] = held.model_copy(update={"quotas": quotas})
     return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
 
@@ -332,7 +338,7 @@ def demo_with(**granted: float) -> Intent:
         {"eu_west": 160, "eu_north": 3600},
         {"eu_west": 160, "eu_north": 3264},
         {"eu_west": 168, "eu_north": 3072},
-        {"us_east": 7488, "eu_west": 160, "eu_north": 2880},
+        {"us_east": 7488, "eu_west": 160, "eu_north": 2976},
     ],
 )
 def test_of_several_classes_only_what_is_named_is_given_up_and_every_grant_is_kept(granted):
