@@ -204,8 +204,8 @@ def messages_of(root: Path, fleet: str = "demo") -> list[str]:
 def plain_lines(error: OutlastError) -> list[str]:
     """The lines of an error: one a problem, none in the words of a library, each with what to do."""
     lines = str(error).splitlines()
-    assert [line for line in lines if any(word in line for word in _UGLY)] == []
-    assert [line for line, problem in zip(lines, error.problems, strict=True) if not problem.do] == []
+    plain = [line for line in lines if not any(word in line for word in _UGLY)]
+    assert plain == lines == [str(problem) for problem in error.problems if problem.do]
     return lines
 
 
