@@ -56,6 +56,12 @@ class Stage:
         shutil.rmtree(self.config, ignore_errors=True)
         shutil.copytree(self.root / "config", self.config)
 
+    def keep_lock(self) -> str:
+        """Keep the lock as the base of a change; return its path as a user would type it."""
+        base = self.sim / "base.lock.yaml"
+        shutil.copyfile(self.fleet_folder / "plan.lock.yaml", base)
+        return str(base.relative_to(self.root))
+
     def say(self, text: str) -> None:
         """Print a sentence of the story."""
         print(text, flush=True)
