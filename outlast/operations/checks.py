@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from outlast.errors import Problem, listed
+from outlast.errors import FactError, Problem, listed
 from outlast.facts import LIST_BASIS
 from outlast.intent.checks_regions import zones_of
 from outlast.intent.known import unknown
 from outlast.lock import LockNodePool, freshness, stale_problem, undeclared
 from outlast.operations.findings import Situation, Verdict
+from outlast.replica import misfits
 
 NOT_SOLD = "list_only_not_sold_on_demand"
 """Basis of a list price for which nobody can buy the machine by the hour."""
@@ -123,6 +124,14 @@ def check_capacity_type(situation: Situation, region: str) -> Iterator[tuple[Ver
                     do="Reserve it, or use a larger machine type that is sold on demand",
                 ),
             )
+
+
+def check_memory(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield models that cannot run as they are declared, and those that facts do not let anybody judge."""
+    try:
+        yield from (("failed", problem) for problem in misfits(situation.intent, region))
+    except FactError as error:
+        yield from (("warning", problem) for problem in error.problems)
 
 
 def check_disks(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:

@@ -15,6 +15,7 @@ CHECKS: tuple[Check, ...] = (
     Check("cap", "caps of the account, and quotas that regions share, cover the peak", checks_holdings.check_caps),
     Check("reservation", "reservations exist and hold the nodes", checks_holdings.check_reservations),
     Check("reservation-term", "reservations are valid today and long enough", checks_holdings.check_terms),
+    Check("memory", "weights, adapters and a sequence fit the memory of a replica", checks.check_memory),
     Check("disk", "staged artifacts fit the local disks", checks.check_disks),
     Check("price", "every node has a price", checks.check_prices),
     Check("price-age", "prices are young enough", checks_ages.check_price_age),

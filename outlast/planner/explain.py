@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
+from outlast.errors import FactError
 from outlast.intent import Intent
 from outlast.lock import Binding, Lock, LockNodePool, LockPool, LockRegion, Window
 from outlast.planner.arrays import Arrays, CellKey, to_arrays
@@ -15,6 +17,7 @@ from outlast.planner.plan import Planned
 from outlast.planner.scale import hourly_bound, static_bound
 from outlast.planner.scaling import to_scale
 from outlast.planner.shortage import in_words
+from outlast.replica import misfits
 
 _FEW = 2
 """Names that fit into the first line."""
@@ -125,7 +128,7 @@ def explain(intent: Intent, planned: Planned) -> Explanation:
             if pool.rollout
         ),
         bounds=bounds_of(arrays),
-        warnings=tuple(_too_full(line) for line in crowded(arrays, lock)),
+        warnings=(*_misfits(intent), *(_too_full(line) for line in crowded(arrays, lock))),
     )
 
 
@@ -136,6 +139,15 @@ def bounds_of(arrays: Arrays) -> Bounds | None:
     problem = to_scale(arrays)
     unit = "USD/h" if problem.objective == "money" else "replicas"
     return Bounds(static_bound(problem).total, hourly_bound(problem).tightened, unit)
+
+
+def _misfits(intent: Intent) -> tuple[str, ...]:
+    """Return what says that a replica cannot run as declared, each once; what facts do not know is left out."""
+    found: dict[str, None] = {}
+    for region in intent.regions:
+        with suppress(FactError):
+            found |= dict.fromkeys(str(problem).removesuffix(".") for problem in misfits(intent, region))
+    return tuple(found)
 
 
 def _too_full(line: Crowded) -> str:

@@ -7,7 +7,7 @@ prices, locks, a solver.
 from outlast.replica.cold_start import STARTS, ColdStart, Start, Step, cold_start
 from outlast.replica.explain import Line, arithmetic, lengths, notes
 from outlast.replica.flags import Flags, command_line, engine_flags
-from outlast.replica.fleet import SlowStart, adapters_of, part_of_partition, replica_of, slow_starts
+from outlast.replica.fleet import SlowStart, adapters_of, misfits, part_of_partition, replica_of, slow_starts
 from outlast.replica.goodput import records_for
 from outlast.replica.kv import KvCache, kv_cache
 from outlast.replica.memory import ReplicaMemory, least_gpus, memory_of, on_fewest_gpus, weights_bytes
@@ -46,6 +46,7 @@ __all__ = [
     "least_replicas",
     "lengths",
     "memory_of",
+    "misfits",
     "notes",
     "on_fewest_gpus",
     "part_of",

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from outlast.errors import ConfigError, InfeasiblePlan, Problem
 from outlast.intent import Intent
 from outlast.intent.models import WHOLE, Model
 from outlast.intent.partitions import MIG, profile_of
 from outlast.replica.cold_start import ColdStart, cold_start
-from outlast.replica.memory import on_fewest_gpus
+from outlast.replica.memory import memory_of, on_fewest_gpus
 from outlast.replica.precision import GIB
 from outlast.replica.spec import Adapters, Replica
 
@@ -60,6 +61,16 @@ def adapters_of(model: Model) -> Adapters | None:
     slots = min(model.adapters.slots, len(model.variants))
     size_gib = largest.size * model.adapters.max_rank / largest.rank
     return Adapters(slots, size_gib, model.adapters.max_rank)
+
+
+def misfits(intent: Intent, region: str) -> Iterator[Problem]:
+    """Yield what keeps a replica of a model from holding one sequence on an accelerator that a region has for it."""
+    for name in intent.models:
+        for accelerator in intent.accelerators_for(name, region):
+            try:
+                memory_of(replica_of(intent, name, accelerator))
+            except (ConfigError, InfeasiblePlan) as error:
+                yield from error.problems
 
 
 @dataclass(frozen=True)

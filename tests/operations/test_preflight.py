@@ -254,6 +254,10 @@ FAILING: dict[str, Case] = {
         lambda: situation(reserved(), horizon_days=365),
         {("reservation-term", "us-east", "failed")},
     ),
+    "a model too large for its replica": (
+        lambda: situation(make_intent(models={"models": {"chat": {"shape": "Llama-3.1-405B"}}})),
+        {("memory", region, "failed") for region in REGIONS},
+    ),
     "artifacts that grew beyond the disks": (
         lambda: situation(grown_artifact("40 TiB")),
         {("disk", region, "failed") for region in REGIONS},
@@ -343,6 +347,10 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         {"reservation-term"},
     ),
     "a reservation without end": (lambda: situation(reserved(ends=None)), {"reservation-term"}),
+    "a model of twice the bytes that still fits": (
+        lambda: situation(make_intent(models={"models": {"chat": {"precision": "bf16"}}})),
+        {"memory"},
+    ),
     "artifacts that just fit": (lambda: situation(grown_artifact("28311 GiB")), {"disk"}),
     "prices as old as they may be": (lambda: situation(with_ages(prices="333 d")), {"price-age"}),
     "statements as old as they may be": (lambda: situation(with_ages(quotas="29 d")), {"quota-age"}),
