@@ -18,6 +18,7 @@ TODAY = date(2026, 11, 30)
 MACHINE = "p5.48xlarge"
 GPU_FAMILY = "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100"
 GPU_CAP = "GPUS-ALL-REGIONS-per-project"
+LARGER = {"models": {"chat": {"precision": "bf16"}}}
 ENOUGH = {"granted": "64 GPUs", "as_of": "2026-11-01"}
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 SPAN = {"machine_type": MACHINE, "zone": "use1-az1", "nodes": 3, "ends": "2027-06-30"}
@@ -347,10 +348,7 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         {"reservation-term"},
     ),
     "a reservation without end": (lambda: situation(reserved(ends=None)), {"reservation-term"}),
-    "a model of twice the bytes that still fits": (
-        lambda: situation(make_intent(models={"models": {"chat": {"precision": "bf16"}}})),
-        {"memory"},
-    ),
+    "a larger model that fits": (lambda: situation(make_intent(models=LARGER)), {"memory"}),
     "artifacts that just fit": (lambda: situation(grown_artifact("28311 GiB")), {"disk"}),
     "prices as old as they may be": (lambda: situation(with_ages(prices="333 d")), {"price-age"}),
     "statements as old as they may be": (lambda: situation(with_ages(quotas="29 d")), {"quota-age"}),
