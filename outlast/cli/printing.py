@@ -28,13 +28,15 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Sequ
         shown.add_column(heading, justify="right" if index in right else "left", overflow="fold")
     for row in rows:
         shown.add_row(*(str(cell) for cell in row))
-    width = None if sys.stdout.isatty() else 140
-    Console(width=width, highlight=False, markup=False).print(shown)
+    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False, markup=False)
+    with console.capture() as printed:
+        console.print(shown)
+    print("\n".join(line.rstrip() for line in printed.get().splitlines()))
 
 
 def margins(losing: str, rows: Iterable[MarginRow]) -> None:
-    """Print margins; replicas are those that count (the canary does not) of those that must."""
-    headings = ["region", "pool", *([losing] if losing else []), "worst hour", "needs tok/s", "has tok/s", "spare"]
+    """Print margins; replicas are those that count (the canary does not) before the loss."""
+    before = ["region", "pool", *([losing] if losing else []), "worst hour"]
     shown = [
         (
             r.region,
@@ -43,14 +45,15 @@ def margins(losing: str, rows: Iterable[MarginRow]) -> None:
             r.worst_hour,
             f"{r.need_tok_s:,.0f}",
             f"{r.available_tok_s:,.0f}",
-            f"{r.spare_part:+.1%}",
+            r.unit,
+            f"{round(r.spare_part, 3) + 0.0:+.1%}",
             r.replicas,
             GOOD if r.holds else BAD,
         )
         for r in rows
     ]
-    right = tuple(range(len(headings) - 3, len(headings) + 1))
-    table([*headings, "replicas that count", ""], shown, right=right)
+    right = [len(before) + column for column in (0, 1, 3, 4)]
+    table([*before, "needs", "has", "", "spare", "replicas before the loss", ""], shown, right=right)
 
 
 def messages(texts: Iterable[str]) -> None:
