@@ -45,10 +45,10 @@ def test_the_help_of_faults_lists_every_kind_with_its_keys_and_an_example():
 
 
 def test_a_failed_up_says_which_stacks_are_up():
-    assert sim._standing((GLOBAL, REGION, ROUTING), {GLOBAL: 1}, REGION) == (
+    assert sim._standing((GLOBAL, REGION, ROUTING), {GLOBAL: 1}, [REGION]) == (
         "up: demo.global; half done at most: demo.us-east; not begun: demo.routing"
     )
-    assert sim._standing((GLOBAL,), {}, GLOBAL) == "up: none; half done at most: demo.global; not begun: none"
+    assert sim._standing((GLOBAL,), {}, [GLOBAL]) == "up: none; half done at most: demo.global; not begun: none"
 
 
 class NoStacks:
