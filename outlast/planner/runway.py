@@ -91,7 +91,7 @@ def parse_growth(text: str) -> float:
     """
     try:
         yearly = text.rstrip().endswith("year")
-        ratio = parse(text, dict(_YEARLY if yearly else _MONTHLY), "3 %/month")
+        ratio = parse(text, {**_YEARLY, **_MONTHLY}, "3 %/month")
     except ValueError as error:
         raise ConfigError(Problem(where="--growth", what=str(error), do="Write for example '3 %/month'")) from None
     if not 0 < ratio <= (100.0 if yearly else 1.0):

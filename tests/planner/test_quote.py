@@ -54,6 +54,13 @@ def test_more_demand_is_never_cheaper(peak, more, origin, hour):
     assert -CENT <= less.more.usd_h <= greater.more.usd_h + CENT
 
 
+def test_a_peak_in_a_unit_that_the_model_is_not_planned_in_names_the_option():
+    with pytest.raises(ConfigError) as caught:
+        wanted(make_intent(), "5k requests/s", origin="us-east")
+    [problem] = caught.value.problems
+    assert (problem.where, problem.got) == ("--peak", "requests/s")
+
+
 def test_a_tenant_that_fits_asks_for_nothing():
     assert quoted(make_intent(demand=DEMAND), "1k tok/s").asks == ()
 
