@@ -131,6 +131,16 @@ class Fleet:
         return applied_in(os.environ, _root_or_here())
 
 
+def say_stale(found: Fleet) -> None:
+    """Say on standard error that the lock, which must exist, was made from other files than these."""
+    from outlast.cli.printing import messages
+    from outlast.lock import freshness, stale_problem
+
+    fresh = freshness(found.lock(), found.intent)
+    if fresh.stale:
+        messages([str(stale_problem(found.intent, fresh))])
+
+
 def load(fleet: str) -> Fleet:
     """Load a fleet's intent with the facts it needs."""
     from outlast.facts import load_facts

@@ -32,7 +32,7 @@ def drill(
     ] = "chat",
 ) -> None:
     """Lose a region on paper: where each class goes, what every survivor then carries, and the first minutes."""
-    from outlast.cli.context import load
+    from outlast.cli.context import load, say_stale
     from outlast.cli.printing import BAD, GOOD, margins, table
     from outlast.errors import ConfigError
     from outlast.intent.known import unknown
@@ -44,6 +44,7 @@ def drill(
         raise ConfigError(unknown("--lost", "region", lost, found.intent.regions))
     assumptions = _assumptions(found.intent, detection_s, prefill, cache)
     lock = found.lock()
+    say_stale(found)
     outlaws = {(sent.residency, sent.region) for sent in misplaced(lock, found.intent) if f".{lost}." in sent.path}
     goes = [
         (residency, region, f"{share} %", BAD if (residency, region) in outlaws else GOOD)

@@ -87,7 +87,7 @@ def quote(
 
 def runway(
     fleet: FleetName,
-    growth: Annotated[str, typer.Option(help="Growth of all demand, for example '3 %/month'.")],
+    growth: Annotated[str, typer.Option(help="Growth of all demand, such as '3 %/month' or '30 %/year'.")],
     months: Annotated[int, typer.Option(help="How many months to look ahead.")] = 36,
     form: Form = "terminal",
 ) -> None:
@@ -209,7 +209,7 @@ def _show_quote(fleet: str, peak: str, found: Quote) -> None:
         print("  its replicas fit on nodes that are there anyway; the next tenant may not")
     table(
         ("region", "replicas", "nodes", "GPUs", "then set by"),
-        [(r.region, f"{r.replicas:+}", f"{r.nodes:+}", f"{r.gpus:+g}", r.set_by) for r in found.regions],
+        [(r.region, f"{r.replicas:+,}", f"{r.nodes:+,}", f"{r.gpus:+,g}", r.set_by) for r in found.regions],
         right=(1, 2, 3),
     )
     if not found.asks:
@@ -222,7 +222,8 @@ def _show_runway(fleet: str, growth: str, found: Runway) -> None:
     from outlast.cli.printing import BAD, GOOD, table
 
     print(f"{fleet}: today {_total(found.today)}; demand grows by {growth}")
-    print(f"  month {found.last_month} ({found.last_day}): {_total(found.last)}, the last plan that fits what is held")
+    last = "the last plan that fits what is held" if found.ends else "the last month asked for"
+    print(f"  month {found.last_month} ({found.last_day}): {_total(found.last)}, {last}")
     if not found.ends:
         print(f"{GOOD} what is held lasts for all {found.months} months")
     for nth, end in enumerate(found.ends):

@@ -24,7 +24,7 @@ def quotas(
     requests: Annotated[bool, typer.Option(help="Say how to ask the clouds for what is missing.")] = False,
 ) -> None:
     """Show what a fleet needs of every quota: now, after a failover and during a raise, and what is missing."""
-    from outlast.cli.context import load
+    from outlast.cli.context import load, say_stale
     from outlast.operations import quota_uses, requests_for
 
     _check_form(form)
@@ -32,6 +32,7 @@ def quotas(
     applied = found.applied()
     uses = quota_uses(found.intent, found.lock(), applied)
     texts = requests_for(found.intent, uses) if requests else ()
+    say_stale(found)
     if form == "json":
         _print_json({"fleet": fleet, "quotas": [_use_row(use) for use in uses], **_request_rows(texts, requests)})
         return
@@ -81,11 +82,12 @@ def plan_within(fleet: str, bounds: str, *, settle: bool, accept_gaps: bool, dry
     found = load(fleet)
     refuse_expired(found.intent, today_of(found.intent))
     in_force = plannable(found)
+    from outlast.planner.bounds import bounds_of
+
+    chosen = bounds_of(bounds)
     with step(f"plan {fleet} within what is {bounds}"):
-        from outlast.planner.bounds import bounds_of
         from outlast.planner.within import deployable, settle_within
 
-        chosen = bounds_of(bounds)
         if settle and chosen != "granted":
             do = "Use --within granted"
             raise ConfigError(Problem(where="outlast plan", what="only a plan that is written settles", do=do))
@@ -204,8 +206,13 @@ def _show_findings(fleet: str, findings: tuple[Finding, ...]) -> None:
     for finding in findings:
         key = (finding.check, finding.region)
         worst[key] = max(worst.get(key, "passed"), finding.verdict, key=order.index)
-    rows = [(marks[verdict], check, region, claims[check]) for (check, region), verdict in worst.items()]
-    table(("", "check", "region", "claim"), rows)
+    rows: dict[tuple[str, str], list[str]] = {}
+    for (check, region), verdict in worst.items():
+        rows.setdefault((check, marks[verdict]), []).append(region)
+    table(
+        ("", "check", "claim", "regions"),
+        [(mark, check, claims[check], ", ".join(regions)) for (check, mark), regions in rows.items()],
+    )
     for verdict in ("warning", "failed"):
         for text in dict.fromkeys(str(f.problem) for f in findings if f.verdict == verdict and f.problem):
             print(f"{marks[verdict]} {text}")

@@ -52,6 +52,7 @@ def demand(
     from outlast.errors import ConfigError
     from outlast.ingest.demand import Asked, changed_files, lengths_of, read_demand, split
     from outlast.intent.known import unknown
+    from outlast.proof import hour_text
 
     if fill not in (None, "interpolate"):
         raise ConfigError(unknown("--fill", "way to fill", str(fill), ["interpolate"]))
@@ -70,7 +71,8 @@ def demand(
     )
     found = read_demand(file, asked, intent)
     hour, peak = found.peak
-    print(f"{found.says}: {len(found.curve.values)} hours, peak {peak:,.0f} {found.unit} in hour {hour} UTC")
+    when = f"on {hour_text(hour)}" if len(found.curve.values) > 24 else f"at {hour:02d}:00 UTC"
+    print(f"{found.says}: {len(found.curve.values)} hours, peak {peak:,.0f} {found.unit} {when}")
     print(f"{fleet}/{found.trace} holds it. Entry of {fleet}/demand.yaml:")
     print(f"  - {found.entry}")
     if found.stands is not None:

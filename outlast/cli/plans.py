@@ -73,7 +73,7 @@ def plan(
     )
     _check_together({"--compare": compare}, {"--what-if": bool(what_if), "--router": router is not None})
     _check_together({"--check": check_only}, {"--settle": settle, "--premiums": premiums})
-    _check_together({"--format": form != "terminal"}, {"a plan that is written": not compared})
+    _check_together({"--format": form != "terminal"}, {"a plan that is compared with nothing": not compared})
     _check_together(
         {"--within": within is not None},
         {"--what-if, --router or --compare": compared, "--check": check_only, "--premiums": premiums},

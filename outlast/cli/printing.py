@@ -13,28 +13,59 @@ if TYPE_CHECKING:
     from outlast.report import MarginRow
 
 GOOD, BAD = "✔", "✘"
+_WIDTH = 140
+"""Columns of the output where there is no terminal."""
+_LONG = 20
+"""Characters of a text that may wrap."""
+_APART = 3
+"""Characters between two columns, where there is room."""
 _QUIET_S = 10.0
 """Without a terminal, say that a step is still running at most this often."""
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()) -> None:
-    """Print a table; columns in ``right`` are aligned to the right."""
+    """Print a table; columns in ``right`` are aligned to the right.
+
+    Where the terminal is narrow, columns move together and long texts wrap at spaces. Numbers and names are never
+    broken: a table that still does not fit is wider than the terminal.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for index, heading in enumerate(headings):
-        shown.add_column(heading, justify="right" if index in right else "left", overflow="fold")
-    for row in rows:
-        shown.add_row(*(str(cell) for cell in row))
-    width = None if sys.stdout.isatty() else 140
-    Console(width=width, highlight=False, markup=False).print(shown)
+    cells = [[*map(str, row), *[""] * (len(headings) - len(row))] for row in rows]
+    columns = [[heading, *(row[index] for row in cells)] for index, heading in enumerate(headings)]
+    room, gaps = Console().width if sys.stdout.isatty() else _WIDTH, len(headings) - 1
+    widths, apart = _widths(columns, right, room - _APART * gaps), _APART
+    if sum(widths) + _APART * gaps > room:
+        widths, apart = _widths(columns, right, room - gaps), 1
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, apart // 2))
+    for index, (heading, width) in enumerate(zip(headings, widths, strict=True)):
+        shown.add_column(heading, justify="right" if index in right else "left", width=width)
+    for row in cells:
+        shown.add_row(*row)
+    console = Console(width=max(room, sum(widths) + apart * gaps), highlight=False, markup=False)
+    with console.capture() as printed:
+        console.print(shown)
+    print("\n".join(line.rstrip() for line in printed.get().splitlines()))
+
+
+def _widths(columns: Sequence[Sequence[str]], right: Sequence[int], room: int) -> list[int]:
+    """Return the widths of columns: what they hold, the widest long texts narrowed to their longest word at most."""
+    widths = [max(map(len, column)) for column in columns]
+    least = [
+        width if index in right or width <= _LONG else max(len(word) for cell in column for word in cell.split())
+        for index, (column, width) in enumerate(zip(columns, widths, strict=True))
+    ]
+    while sum(widths) > room and widths != least:
+        widest = max((index for index in range(len(widths)) if widths[index] > least[index]), key=widths.__getitem__)
+        widths[widest] -= 1
+    return widths
 
 
 def margins(losing: str, rows: Iterable[MarginRow]) -> None:
-    """Print margins; replicas are those that count (the canary does not) of those that must."""
-    headings = ["region", "pool", *([losing] if losing else []), "worst hour", "needs tok/s", "has tok/s", "spare"]
+    """Print margins; replicas are those that count (the canary does not) before the loss."""
+    before = ["region", "pool", *([losing] if losing else []), "worst hour"]
     shown = [
         (
             r.region,
@@ -43,14 +74,15 @@ def margins(losing: str, rows: Iterable[MarginRow]) -> None:
             r.worst_hour,
             f"{r.need_tok_s:,.0f}",
             f"{r.available_tok_s:,.0f}",
-            f"{r.spare_part:+.1%}",
+            r.unit,
+            f"{round(r.spare_part, 3) + 0.0:+.1%}",
             r.replicas,
             GOOD if r.holds else BAD,
         )
         for r in rows
     ]
-    right = tuple(range(len(headings) - 3, len(headings) + 1))
-    table([*headings, "replicas that count", ""], shown, right=right)
+    right = [len(before) + column for column in (0, 1, 3, 4)]
+    table([*before, "needs", "has", "", "spare", "replicas before the loss", ""], shown, right=right)
 
 
 def messages(texts: Iterable[str]) -> None:

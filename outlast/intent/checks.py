@@ -212,11 +212,12 @@ def check_survival_is_possible(intent: Intent) -> Iterator[Problem]:
             continue
         for home in sorted({region for shares in origins.values() for region in shares}):
             if not intent.survivors(residency, home):
-                places, models = listed(detail.fail_over_to), listed(intent.models_of_class[residency])
+                models = listed(intent.models_of_class[residency])
+                places = "any jurisdiction" if "*" in detail.fail_over_to else listed(detail.fail_over_to)
                 yield Problem(
                     where=f"{intent.name}/tenants.yaml, classes.{residency}",
                     what=f"losing '{home}' leaves no region that the class may go to",
-                    got=f"fail_over_to {places}",
+                    got=f"fail_over_to {listed(detail.fail_over_to)}",
                     allowed=f"a second region in {places} that hosts {models} and admits the class",
                     do=f"Add a region in {places}, admit the class there, or give the class a dated gap",
                 )

@@ -155,8 +155,20 @@ def short_quotas(lock: Lock, intent: Intent) -> Iterator[ShortQuota]:
 
 def short_caps(blocks: Mapping[str, LockRegion], intent: Intent) -> Iterator[ShortQuota]:
     """Yield every cap over all regions of an account that they exceed together; the first of them stands for all."""
-    needs: dict[tuple[str, str, QuotaFact], float] = {}
-    owners: dict[tuple[str, str, QuotaFact], list[str]] = {}
+    for (cloud, account, cap), needs in cap_needs(blocks, intent).items():
+        sharing = [name for name, row in intent.regions.items() if (row.cloud, row.account) == (cloud, account)]
+        grants = [intent.holdings(name).quotas.get(cap.quota_code) for name in sharing]
+        granted = max((grant.granted for grant in grants if grant), default=0.0)
+        need = sum(needs.values())
+        if need > granted + _ROUNDING:
+            yield ShortQuota(next(iter(needs)), cap.quota_code, cap.unit, need, granted)
+
+
+def cap_needs(
+    blocks: Mapping[str, LockRegion], intent: Intent
+) -> Mapping[tuple[str, str, QuotaFact], Mapping[str, float]]:
+    """Return (cloud, account, cap) -> region -> what its rows need of it at most, in the cap's unit."""
+    needs: dict[tuple[str, str, QuotaFact], dict[str, float]] = {}
     for region, block in blocks.items():
         if region not in intent.regions:
             continue
@@ -164,13 +176,7 @@ def short_caps(blocks: Mapping[str, LockRegion], intent: Intent) -> Iterator[Sho
         for row in block.node_pools.values():
             machine = intent.facts.machine_types[place.cloud, row.machine_type]
             for cap in intent.facts.caps_for(place.cloud, row.machine_type, row.capacity):
-                key = (place.cloud, place.account, cap)
+                found = needs.setdefault((place.cloud, place.account, cap), {})
                 unit = machine.vcpu if cap.unit == "vcpu" else row.node_gpus
-                needs[key] = needs.get(key, 0.0) + row.nodes.max * unit
-                owners.setdefault(key, []).append(region)
-    for (cloud, account, cap), need in needs.items():
-        sharing = [name for name, row in intent.regions.items() if (row.cloud, row.account) == (cloud, account)]
-        grants = [intent.holdings(name).quotas.get(cap.quota_code) for name in sharing]
-        granted = max((grant.granted for grant in grants if grant), default=0.0)
-        if need > granted + _ROUNDING:
-            yield ShortQuota(owners[cloud, account, cap][0], cap.quota_code, cap.unit, need, granted)
+                found[region] = found.get(region, 0.0) + row.nodes.max * unit
+    return needs

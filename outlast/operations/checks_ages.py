@@ -51,11 +51,9 @@ def check_goodput_kind(situation: Situation, region: str) -> Iterator[tuple[Verd
     """Yield goodput that nobody measured."""
     for where, goodput in _goodputs(situation, region):
         if goodput.kind != "measured":
-            what = f"goodput is {goodput.kind}, so nobody knows whether the counts serve the demand"
-            yield (
-                "warning",
-                Problem(where=f"{where}.kind", what=what, got=goodput.source, allowed="measured", do="Measure it"),
-            )
+            what = "nobody knows whether the counts serve the demand"
+            found = Problem(where=f"{where}.kind", what=what, got=goodput.kind, allowed="measured", do="Measure it")
+            yield "warning", found
 
 
 def _goodputs(situation: Situation, region: str) -> Iterator[tuple[str, Goodput]]:

@@ -82,7 +82,7 @@ def _elsewhere(intent: Intent, asks: tuple[Ask, ...], trials: Trials) -> Iterato
     others = [holding for key, holding in holdings_of(intent).items() if key not in named]
     for holding in others[:MOST_ELSEWHERE] if asks else ():
         lock = trials(boundless(intent, [holding.key])).lock
-        if lock and (need := needed(lock).get(holding.key, 0.0)) > holding.held:
+        if lock and (need := needed(lock, intent).get(holding.key, 0.0)) > holding.held:
             yield Way(str(Ask(holding, need)), size_of(lock))
 
 
@@ -114,7 +114,7 @@ def _largest_part(intent: Intent, trials: Trials) -> int:
 def _with_classes(intent: Intent, problem: Problem) -> Problem:
     """Return the problem of a holding that is short, with the classes whose demand its region carries."""
     for holding in holdings_of(intent).values():
-        if problem.where == f"{intent.name}/capacity.yaml, {holding.path}":
+        if not holding.shared_by and problem.where == f"{intent.name}/capacity.yaml, {holding.path}":
             home = {residency for _, residency, region in intent.home_demand if region == holding.region}
             guests = [
                 name

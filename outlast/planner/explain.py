@@ -10,6 +10,7 @@ from outlast.errors import FactError
 from outlast.intent import Intent
 from outlast.lock import Binding, Lock, LockNodePool, LockPool, LockRegion, Window
 from outlast.planner.arrays import Arrays, CellKey, to_arrays
+from outlast.planner.holdings import holdings_of, needed
 from outlast.planner.loads import Crowded, Fullness, Strip, crowded, fullness, strips
 from outlast.planner.money import node_usd_h
 from outlast.planner.needs import Case
@@ -54,7 +55,7 @@ class ShareLine:
 
 @dataclass(frozen=True)
 class QuotaLine:
-    """What a region needs of a quota."""
+    """What a region, or the account of one, needs of a quota."""
 
     region: str
     quota: str
@@ -106,6 +107,7 @@ def explain(intent: Intent, planned: Planned) -> Explanation:
     """Return what a plan holds, what each part costs and why, and how good it is."""
     lock, arrays = planned.lock, to_arrays(intent)
     full = {(line.region, line.pool): line for line in fullness(arrays, lock)}
+    needs = needed(lock, intent)
     return Explanation(
         first_line=_first_line(intent, planned),
         next_step=_next_step(planned),
@@ -116,9 +118,9 @@ def explain(intent: Intent, planned: Planned) -> Explanation:
             for lost, survivors in rows.items()
         ),
         quotas=tuple(
-            QuotaLine(region, code, quota.unit, quota.peak, quota.granted)
-            for region, block in lock.regions.items()
-            for code, quota in block.quotas.items()
+            QuotaLine(held.region, held.name, held.unit, need, held.held)
+            for key, held in holdings_of(intent).items()
+            if held.kind == "quotas" and (need := needs.get(key))
         ),
         strips=tuple(strips(arrays, lock)),
         rollouts=tuple(
@@ -186,7 +188,7 @@ def _unmeasured(intent: Intent, lock: Lock) -> Iterator[str]:
     for kind in ("predicted", "assumed"):
         names = [name for name, found in kinds.items() if found == kind]
         if len(names) > _FEW:
-            yield f"goodput of {len(names)} of {len(kinds)} pools is {kind}"
+            yield f"goodput of {len(names)} of {len(kinds)} pairs of model and card is {kind}"
         elif names:
             yield f"goodput of {' and '.join(names)} is {kind}"
     if len(kinds) > 1 and "measured" not in kinds.values():

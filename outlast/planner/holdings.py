@@ -1,16 +1,20 @@
-"""Quotas and reservations of a fleet as amounts: what is held, what a plan needs, and the fleet with other amounts."""
+"""Quotas and reservations of a fleet as amounts: what is held, what a plan needs, and the fleet with other amounts.
+
+A cap over all regions of an account is one quota, named by the first region that states it; one that none states is
+named by the first region of the account.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from outlast.errors import InfeasiblePlan, Problem
 from outlast.intent import Intent
 from outlast.intent.capacity import Holdings, Quota
-from outlast.lock import Lock
+from outlast.lock import Lock, cap_needs
 from outlast.planner.trials import Trials
 
 HoldingKey: TypeAlias = tuple[str, str]
@@ -35,6 +39,8 @@ class Holding:
     held: float
     raise_with: str
     """How an operator asks for more; empty for a reservation."""
+    shared_by: tuple[str, ...] = ()
+    """Regions of the account, if one grant holds for all of them."""
 
     @property
     def key(self) -> HoldingKey:
@@ -59,7 +65,8 @@ class Ask:
         held = self.holding
         verb = "raise" if held.kind == "quotas" else "enlarge"
         with_ = f" ({held.raise_with})" if held.raise_with else ""
-        return f"{verb} {held.name} in {held.region} from {held.held:,.0f} to {self.needed:,.0f} {held.unit}{with_}"
+        place = f"the account of {held.region}" if held.shared_by else held.region
+        return f"{verb} {held.name} in {place} from {held.held:,.0f} to {self.needed:,.0f} {held.unit}{with_}"
 
 
 def holdings_of(intent: Intent) -> dict[HoldingKey, Holding]:
@@ -74,7 +81,28 @@ def holdings_of(intent: Intent) -> dict[HoldingKey, Holding]:
                 found[region, code] = Holding(region, code, "quotas", _UNITS[quota.unit], granted, quota.raise_with)
         for name, reservation in held.reservations.items():
             found[region, name] = Holding(region, name, "reservations", "nodes", reservation.nodes, "")
-    return found
+    return found | {cap.key: cap for cap in _caps(intent)}
+
+
+def _caps(intent: Intent) -> Iterator[Holding]:
+    """Yield every cap over all regions of an account that some declared node pool counts against, granted or not."""
+    owners = {name: (row.cloud, row.account) for name, row in intent.regions.items()}
+    for region, row in intent.regions.items():
+        sharing = [name for name, owner in owners.items() if owner == owners[region]]
+        for pool in row.node_pools.values():
+            for cap in intent.facts.caps_for(row.cloud, pool.machine_type, pool.capacity):
+                stated = {
+                    name: q.granted for name in sharing if (q := intent.holdings(name).quotas.get(cap.quota_code))
+                }
+                yield Holding(
+                    region=next(iter(stated), sharing[0]),
+                    name=cap.quota_code,
+                    kind="quotas",
+                    unit=_UNITS[cap.unit],
+                    held=max(stated.values(), default=0.0),
+                    raise_with=cap.raise_with,
+                    shared_by=tuple(sharing),
+                )
 
 
 def with_amounts(intent: Intent, amounts: Mapping[HoldingKey, float]) -> Intent:
@@ -88,7 +116,10 @@ def with_amounts(intent: Intent, amounts: Mapping[HoldingKey, float]) -> Intent:
             regions[region] = held.model_copy(update={"reservations": {**held.reservations, name: enlarged}})
         else:
             grant = Quota.model_validate({"granted": f"{amount:.0f} {known[key].unit}", "as_of": "2000-01-01"})
-            regions[region] = held.model_copy(update={"quotas": {**held.quotas, name: grant}})
+            stating = [other for other in known[key].shared_by if name in regions.get(other, Holdings()).quotas]
+            for place in {region, *stating}:
+                there = regions.get(place, Holdings())
+                regions[place] = there.model_copy(update={"quotas": {**there.quotas, name: grant}})
     return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
 
 
@@ -97,9 +128,12 @@ def boundless(intent: Intent, keys: Iterable[HoldingKey] | None = None) -> Inten
     return with_amounts(intent, dict.fromkeys(holdings_of(intent) if keys is None else keys, float(BOUNDLESS)))
 
 
-def needed(lock: Lock) -> dict[HoldingKey, float]:
-    """Return what a lock needs of every quota and reservation."""
+def needed(lock: Lock, intent: Intent) -> dict[HoldingKey, float]:
+    """Return what a lock of the fleet needs of every quota and reservation."""
     found: dict[HoldingKey, float] = {}
+    for (_, _, cap), needs in cap_needs(lock.regions, intent).items():
+        holder = next(held for held in _caps(intent) if held.name == cap.quota_code and {*needs} <= {*held.shared_by})
+        found[holder.key] = sum(needs.values())
     for region, block in lock.regions.items():
         for code, quota in block.quotas.items():
             found[region, code] = quota.peak
@@ -112,7 +146,11 @@ def needed(lock: Lock) -> dict[HoldingKey, float]:
 
 def short_in(intent: Intent, problems: Iterable[Problem]) -> dict[HoldingKey, float]:
     """Return the holdings that problems of planning name, and how much of each would do."""
-    known = {f"{intent.name}/capacity.yaml, {holding.path}": holding for holding in holdings_of(intent).values()}
+    known = {
+        f"{intent.name}/capacity.yaml, {replace(holding, region=region).path}": holding
+        for holding in holdings_of(intent).values()
+        for region in (holding.shared_by or (holding.region,))
+    }
     found: dict[HoldingKey, float] = {}
     for problem in problems:
         holding, match = known.get(problem.where), _NEEDED.match(problem.allowed)

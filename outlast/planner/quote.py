@@ -10,6 +10,7 @@ from outlast.intent import Intent
 from outlast.intent.checks import check
 from outlast.intent.demand import Demand, Shape
 from outlast.intent.known import unknown
+from outlast.intent.models import in_unit
 from outlast.intent.reading import validate
 from outlast.intent.tenants import Tenant
 from outlast.lock import Lock
@@ -91,9 +92,17 @@ def to_wanted(
     mistakes: list[Problem] = []
     parsed = validate(dict(shape), COMMAND, Shape, mistakes)
     problems += [_of_option(problem) for problem in mistakes]
+    if parsed is not None and model is not None and model in intent.models:
+        problems += _of_other_unit(parsed, intent.models[model].unit)
     if problems or parsed is None or model is None or origin is None:
         raise ConfigError(problems)
     return Wanted(residency, model, origin, parsed)
+
+
+def _of_other_unit(shape: Shape, unit: str) -> Iterable[Problem]:
+    if not in_unit(shape.peak, unit):
+        got, do = str(shape.peak.unit), f"Write it in {unit}"
+        yield Problem(where="--peak", what="the model is planned in another unit", got=got, allowed=unit, do=do)
 
 
 def with_tenant(intent: Intent, wanted: Wanted) -> Intent:

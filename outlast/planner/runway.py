@@ -91,7 +91,7 @@ def parse_growth(text: str) -> float:
     """
     try:
         yearly = text.rstrip().endswith("year")
-        ratio = parse(text, dict(_YEARLY if yearly else _MONTHLY), "3 %/month")
+        ratio = parse(text, {**_YEARLY, **_MONTHLY}, "3 %/month")
     except ValueError as error:
         raise ConfigError(Problem(where="--growth", what=str(error), do="Write for example '3 %/month'")) from None
     if not 0 < ratio <= (100.0 if yearly else 1.0):
@@ -188,7 +188,7 @@ def _at(intent: Intent, ratio: float, month: int, trials: Trials) -> Trial:
 
 
 def _uses(intent: Intent, lock: Lock) -> Iterator[Use]:
-    need = needed(lock)
+    need = needed(lock, intent)
     for key, holding in holdings_of(intent).items():
         if need.get(key) and holding.held:
             yield Use(holding.region, holding.name, holding.unit, holding.held, need[key])

@@ -64,7 +64,9 @@ class Margin:
     replicas: int
     """Replicas that count at that hour before the loss, canary excluded."""
     replicas_needed: int
-    """Replicas that would have to count."""
+    """Replicas that would have to count, before the loss as well."""
+    unit: str
+    """``tok/s``, or ``requests/s`` where the pool is planned in requests."""
     slack_by_hour: tuple[float, ...]
     """Available less need, 168 hours."""
 
@@ -177,13 +179,13 @@ class _Fleet:
             return
         rho = self.intent.guardrails.occupancy.normal
         have = self._capacity(rows, rho)
-        spare = 0.0
+        gone = 0.0
         if lost != NOTHING:
-            spare = rho * max(
+            gone = rho * max(
                 ((row.node_replicas if lost == NODE else 1) * self._goodput(row) for row in rows), default=0.0
             )
-            have = [max(0.0, value - spare) for value in have]
-        yield self._worst(Case(pool, region, lost), base, have, rows, rho, spare)
+            have = [max(0.0, value - gone) for value in have]
+        yield self._worst(Case(pool, region, lost), base, have, rows, rho, gone)
 
     def _zones(self, pool: str, region: str, rows: list[PoolHeld]) -> Iterator[Margin]:
         base = _sum(self._demand(pool, region, "zone"))
@@ -193,11 +195,11 @@ class _Fleet:
         planned = sum(max(row.serving) * self._goodput(row) for row in rows)
         held_in = {zone for row in rows for zone in row.zone_parts}
         for zone in sorted({*self.intent.regions[region].zones, *held_in}):
-            gone = sum(float(row.zone_parts.get(zone, 0)) * max(row.serving) * self._goodput(row) for row in rows)
-            moved = gone / planned if planned else 1.0
+            there = sum(float(row.zone_parts.get(zone, 0)) * max(row.serving) * self._goodput(row) for row in rows)
+            moved = there / planned if planned else 1.0
             need = [value * (1 + (sigma - 1) * moved) for value in base]
             have = self._capacity(rows, rho, without=zone, stays=[value * (1 - moved) for value in base])
-            yield self._worst(Case(pool, region, f"zone {zone}"), need, have, rows, rho, rho * gone)
+            yield self._worst(Case(pool, region, f"zone {zone}"), need, have, rows, rho, zone=zone)
 
     def _unassigned(self, pool: str, lost: str) -> Iterator[Margin]:
         """Yield the part of a lost region's demand that the shares send to no other region of the fleet."""
@@ -210,7 +212,7 @@ class _Fleet:
         need = _sum(left)
         if any(need):
             rho = self.intent.guardrails.occupancy.failure
-            yield self._worst(Case(pool, lost, lost), need, [0.0] * HOURS, [], rho, 0.0)
+            yield self._worst(Case(pool, lost, lost), need, [0.0] * HOURS, [], rho)
 
     def _regions(self, pool: str, region: str, rows: list[PoolHeld]) -> Iterator[Margin]:
         rho, sigma = self.intent.guardrails.occupancy.failure, self.intent.guardrails.prefill_surge.value
@@ -230,7 +232,7 @@ class _Fleet:
             taken = [min(value, hosted.tok_s) if hosted else 0.0 for value in routed]
             parts = zip(base, arriving, taken, strict=True)
             need = [own + sigma * (more - elsewhere) for own, more, elsewhere in parts]
-            yield self._worst(Case(pool, region, lost), need, have, rows, rho, 0.0)
+            yield self._worst(Case(pool, region, lost), need, have, rows, rho)
 
     def _goodput(self, row: PoolHeld) -> float:
         model = self.intent.models[row.pool]
@@ -255,15 +257,25 @@ class _Fleet:
         return [total[hour] + min(stays[hour], sum(carried(row, hour) for row in sliced)) for hour in range(HOURS)]
 
     def _worst(
-        self, case: Case, need: list[float], have: list[float], rows: list[PoolHeld], rho: float, gone_tok_s: float
+        self,
+        case: Case,
+        need: list[float],
+        have: list[float],
+        rows: list[PoolHeld],
+        rho: float,
+        gone_tok_s: float = 0.0,
+        zone: str | None = None,
     ) -> Margin:
-        """Return the hour with the least slack; ``gone_tok_s`` is what the loss takes away besides the need."""
+        """Return the hour with the least slack; the loss takes ``gone_tok_s``, or what ``zone`` holds at that hour."""
         slack = tuple(available - wanted for available, wanted in zip(have, need, strict=True))
         hour = min(range(HOURS), key=lambda h: (slack[h], h))
         model = self.intent.models[case.pool]
         possible = self.intent.accelerators_for(case.pool, case.region).values()
         best = max((float(how.goodput.value) * (1 - model.overhead) for how in possible), default=math.inf)
         mu = max((self._goodput(row) for row in rows), default=0.0) or best
+        if zone:
+            taken = ((row.usable(hour) - row.usable_without(zone, hour)) * self._goodput(row) for row in rows)
+            gone_tok_s = rho * sum(taken)
         return Margin(
             case=case,
             hour=hour,
@@ -271,6 +283,7 @@ class _Fleet:
             available_tok_s=have[hour],
             replicas=sum(row.usable(hour) for row in rows),
             replicas_needed=math.ceil((need[hour] + gone_tok_s) * (1 - TOLERANCE) / (rho * mu)),
+            unit="requests/s" if model.unit == "requests/s" else "tok/s",
             slack_by_hour=slack,
         )
 

@@ -23,12 +23,12 @@ def shortfall(margin: Margin) -> str:
     case = margin.case
     if case.region == case.lost:
         return (
-            f"nothing takes over {case.pool} when {case.lost} is lost: no share sends {margin.need_tok_s:,.0f} tok/s "
-            f"anywhere at {hour_text(margin.hour)}"
+            f"nothing takes over {case.pool} when {case.lost} is lost: no share sends "
+            f"{margin.need_tok_s:,.0f} {margin.unit} anywhere at {hour_text(margin.hour)}"
         )
     return (
         f"{case.region} cannot carry {loss_text(case.lost)}: {case.pool} is short by "
-        f"{-margin.slack_tok_s:,.0f} tok/s at {hour_text(margin.hour)}"
+        f"{-margin.slack_tok_s:,.0f} {margin.unit} at {hour_text(margin.hour)}"
     )
 
 
@@ -36,9 +36,9 @@ def arithmetic(margin: Margin) -> str:
     """Return the numbers of a margin in one line."""
     case = margin.case
     return (
-        f"lost={case.lost} hour={margin.hour} ({hour_text(margin.hour)}) need={margin.need_tok_s:,.0f} tok/s "
-        f"available={margin.available_tok_s:,.0f} tok/s; {margin.replicas} of {margin.replicas_needed} replicas of "
-        f"{case.pool} in {case.region}"
+        f"lost={case.lost} hour={margin.hour} ({hour_text(margin.hour)}) need={margin.need_tok_s:,.0f} {margin.unit} "
+        f"available={margin.available_tok_s:,.0f} {margin.unit}; "
+        f"{margin.replicas} of {margin.replicas_needed} replicas of {case.pool} in {case.region}"
     )
 
 

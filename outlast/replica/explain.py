@@ -64,7 +64,7 @@ def notes(memory: ReplicaMemory, facts: Facts) -> tuple[str, ...]:
     if roomy:
         found.append(
             f"weights leave little room: {roomy.replica.gpus} GPUs hold {roomy.sequences()} sequences, "
-            f"{replica.gpus} {memory.sequences()}"
+            f"{replica.gpus} hold {memory.sequences()}"
         )
     if replica.part.kind == "share":
         found.append("engines that share a card's time have no memory of their own: each must keep to its flag")
@@ -149,7 +149,9 @@ def _cache(memory: ReplicaMemory) -> Iterator[Line]:
 def _concurrency(memory: ReplicaMemory) -> Iterator[Line]:
     for length in lengths(memory):
         sequences = memory.sequences(length)
-        result = "not bound by memory" if sequences is None else f"{sequences:,} sequences"
+        result = (
+            "not bound by memory" if sequences is None else f"{sequences:,} sequence{'' if sequences == 1 else 's'}"
+        )
         yield Line(f"at {length:,.0f} tokens", "concurrent sequences", result)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from outlast.proof import NOTHING, REPLICA, Margin, Proof, hour_text
+from outlast.proof import NODE, NOTHING, REPLICA, Margin, Proof, hour_text
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,9 @@ class MarginRow:
     worst_hour: str
     need_tok_s: float
     available_tok_s: float
+    unit: str
     replicas: str
-    """Replicas that count, and how many have to."""
+    """Replicas that count before the loss, and how many have to."""
     holds: bool
 
     @property
@@ -37,10 +38,11 @@ def margin_rows(margins: Iterable[Margin]) -> tuple[MarginRow, ...]:
         MarginRow(
             region=margin.case.region,
             pool=margin.case.pool,
-            lost={NOTHING: "nothing", REPLICA: "a replica"}.get(margin.case.lost, margin.case.lost),
+            lost={NOTHING: "nothing", REPLICA: "a replica", NODE: "a node"}.get(margin.case.lost, margin.case.lost),
             worst_hour=hour_text(margin.hour),
             need_tok_s=margin.need_tok_s,
             available_tok_s=margin.available_tok_s,
+            unit=margin.unit,
             replicas=f"{margin.replicas}, needs {margin.replicas_needed}",
             holds=margin.holds,
         )

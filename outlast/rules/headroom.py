@@ -46,8 +46,8 @@ def _negative(fleet: str, margin: Margin, *, refused: bool) -> Violation:
         urn=LOCK,
         path=f"pool {case.pool} in {case.region} when losing {case.lost}",
         title=shortfall(margin) if refused else f"Not yet proven: {shortfall(margin)}",
-        found=f"{margin.available_tok_s:,.0f} tok/s",
-        allowed=f"at least {margin.need_tok_s:,.0f} tok/s",
+        found=f"{margin.available_tok_s:,.0f} {margin.unit}",
+        allowed=f"at least {margin.need_tok_s:,.0f} {margin.unit}",
         why="capacity cannot be bought during somebody else's outage; it has to be running before",
         chain=arithmetic(margin),
         fix=(

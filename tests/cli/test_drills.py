@@ -20,7 +20,7 @@ def _configuration(monkeypatch):
 def told(*arguments: str) -> str:
     result = CliRunner().invoke(app, ["drill", "demo", "--lost", "us-east", *arguments])
     assert result.exit_code == 0
-    return result.output
+    return result.stdout
 
 
 def first_minutes(output: str) -> list[str]:
@@ -82,3 +82,11 @@ def test_a_long_queue_does_not_change_the_verdict():
 )
 def test_a_wrong_argument_is_named(arguments, named):
     assert named in refused(*arguments)
+
+
+def test_a_lock_of_other_files_is_said_beside_the_drill(tmp_path, monkeypatch):
+    write_demo(tmp_path, "guardrails", {"burst_margin": "1 %"})
+    (tmp_path / "facts").symlink_to(CONFIG / "facts")
+    monkeypatch.setenv("OUTLAST_CONFIG", str(tmp_path))
+    result = CliRunner().invoke(app, ["drill", "demo", "--lost", "eu-west"])
+    assert "outlast plan demo" in result.stderr

@@ -162,7 +162,7 @@ def test_an_impossible_plan_says_what_lifts_it_and_writes_nothing(fleet):
         (plans.plan, {"router": "even", "check_only": True}, "does not go with --check"),
         (plans.plan, {"router": "even", "premiums": True}, "does not go with --premiums"),
         (plans.plan, {"check_only": True, "premiums": True}, "--check does not go with --premiums"),
-        (plans.plan, {"form": "json"}, "--format does not go with a plan that is written"),
+        (plans.plan, {"form": "json"}, "--format does not go with a plan that is compared with nothing"),
         (plans.plan, {"what_if": ["all"], "form": "xml"}, "--format: unknown format"),
     ],
     ids=lambda value: " ".join(map(str, value.values())) if isinstance(value, dict) else None,

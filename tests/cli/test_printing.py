@@ -42,3 +42,25 @@ def test_a_step_tells_how_far_it_has_come_now_and_then(monkeypatch, capsys):
 def test_messages_are_indented_and_blank_lines_stay_blank(capsys):
     printing.messages(["one\n\ntwo"])
     assert capsys.readouterr().err == "  one\n\n  two\n"
+
+
+def test_a_table_that_does_not_fit_breaks_no_name_and_no_number(monkeypatch, capsys):
+    monkeypatch.setattr("outlast.cli.printing._WIDTH", 40)
+    name, number = "GPUS-PER-GPU-FAMILY-per-project-region", "1,234,567.89"
+    printing.table(("quota", "says", "USD/h"), [(name, "a text of several words that wraps", number)], right=(2,))
+    out = capsys.readouterr().out
+    assert name in out
+    assert number in out
+    assert "several words" not in out
+
+
+def test_a_table_keeps_its_last_column_when_it_does_not_fit(monkeypatch, capsys):
+    monkeypatch.setattr("outlast.cli.printing._WIDTH", 20)
+    printing.table(("region", "pool", ""), [("us-east-region", "chat-large", printing.GOOD)])
+    assert capsys.readouterr().out.splitlines()[-1].endswith(printing.GOOD)
+
+
+def test_no_line_of_a_table_ends_with_blanks(capsys):
+    printing.table(("region", "pool"), [("us-east", "chat"), ("eu-west", "chat-with-a-longer-name")])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [line.rstrip() for line in lines]

@@ -54,6 +54,13 @@ def test_more_demand_is_never_cheaper(peak, more, origin, hour):
     assert -CENT <= less.more.usd_h <= greater.more.usd_h + CENT
 
 
+def test_a_peak_in_a_unit_that_the_model_is_not_planned_in_names_the_option():
+    with pytest.raises(ConfigError) as caught:
+        wanted(make_intent(), "5k requests/s", origin="us-east")
+    [problem] = caught.value.problems
+    assert (problem.where, problem.got) == ("--peak", "requests/s")
+
+
 def test_a_tenant_that_fits_asks_for_nothing():
     assert quoted(make_intent(demand=DEMAND), "1k tok/s").asks == ()
 
@@ -64,7 +71,7 @@ def test_a_quota_that_is_too_small_is_asked_for_and_the_ask_is_enough():
     [ask] = found.asks
     assert (ask.holding.key, ask.holding.held) == (KEY, 576)
     grown = with_amounts(with_tenant(intent, found.wanted), {KEY: ask.needed})
-    assert needed(settled_lock(grown))[KEY] <= ask.needed
+    assert needed(settled_lock(grown), grown)[KEY] <= ask.needed
     assert found.more == size_of(settled_lock(grown)) - size_of(settled_lock(intent))
     with pytest.raises(InfeasiblePlan):
         settled_lock(with_amounts(grown, {KEY: ask.needed - 1}))

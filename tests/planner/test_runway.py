@@ -9,7 +9,7 @@ from outlast.planner import check_months, parse_growth, plan, runway, settled_lo
 from outlast.planner.holdings import with_amounts
 from outlast.planner.runway import grown, month_after
 from outlast.planner.trials import Trials, size_of
-from tests.builders import P_QUOTA, make_curve, make_intent
+from tests.builders import GCP_CAP, P_QUOTA, make_curve, make_intent
 
 TODAY = date(2026, 11, 30)
 
@@ -42,6 +42,25 @@ def test_a_quota_that_ends_is_asked_for_and_the_ask_is_enough():
     [ask] = end.asks
     month = grown(fleet(), 1.01**7)
     assert plan(with_amounts(month, {ask.holding.key: ask.needed}), None).target.solver.usd_h == end.size.usd_h
+    with pytest.raises(InfeasiblePlan):
+        plan(with_amounts(month, {ask.holding.key: ask.needed - 1}), None)
+
+
+def capped(amount=48):
+    """eu-west alone, 2 zones under a cap of its project: 6 replicas on 3 nodes of 8 GPUs in each."""
+    held = {"regions": {"eu-west": {"quotas": {GCP_CAP: {"granted": f"{amount} GPUs"}}}}}
+    demand = {"demand": [make_curve("shop", "eu-west", 2800)]}
+    return make_intent("us-east", "eu-west", demand=demand, capacity=held, guardrails={"losses": {"region": 0}})
+
+
+def test_a_cap_of_an_account_ends_and_is_asked_for():
+    # a zone less, 2800 x 1.3 x 1.05 ** m <= 6 x 900, so m <= 8.1
+    found = run(capped(), "5 %/month")
+    [ask] = found.ends[0].asks
+    assert (found.last_month, ask.holding.name, ask.holding.held) == (8, GCP_CAP, 48)
+    assert (GCP_CAP, 48, 48) in {(use.name, use.held, use.needed) for use in found.uses}
+    month = grown(capped(), 1.05**9)
+    plan(with_amounts(month, {ask.holding.key: ask.needed}), None)
     with pytest.raises(InfeasiblePlan):
         plan(with_amounts(month, {ask.holding.key: ask.needed - 1}), None)
 

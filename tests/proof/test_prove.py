@@ -50,6 +50,21 @@ def test_the_loss_of_a_zone_takes_its_replicas_and_warms_caches_for_what_moves()
     assert (found.available_tok_s, found.need_tok_s) == pytest.approx((1800, 3640))
 
 
+def test_replicas_needed_for_a_lost_zone_count_what_it_holds_at_that_hour():
+    # 4 of 12 serve, zones alike: 4 - 2 = 2 remain, 1800 < 1000 (1 + 0.6 × 1/2) = 1300; ceil((1300 + 1800) / 900) = 4
+    found = margin("zone use1-az1", 6, 6, block={"replicas": {"floor": 4}}, demand=demand(us_east=1000))
+    assert (found.replicas, found.replicas_needed) == (4, 4)
+    assert found.holds
+
+
+def test_a_shortfall_is_said_in_the_unit_of_the_pool():
+    model = make_model(unit="requests/s", accelerators={H100: {"goodput": {"value": "1000 requests/s"}}})
+    curve = make_curve("shop", "us-east", 2800, unit="requests/s")
+    found = margin("none", 2, 1, models={"models": {"chat": model}}, demand={"demand": [curve]})
+    assert "requests/s" in shortfall(found)
+    assert "tok/s" not in shortfall(found) + arithmetic(found)
+
+
 def test_the_loss_of_a_zone_without_replicas_moves_nothing():
     # 4 × 900 = 3600 >= 2800
     found = margin("zone use1-az4", 2, 2)
