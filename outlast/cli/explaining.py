@@ -170,7 +170,16 @@ def _show_paid(fleet: str, lock: Lock, paid: Sequence[Paid]) -> None:
     from outlast.proof import hour_text
 
     gpus, usd_h = sum(p.gpus for p in paid), sum(p.usd_h for p in paid)
-    print(f"{fleet}: {gpus:,.0f} GPUs, {usd_h:,.2f} USD/h ({lock.step}). Each line is what it adds to those above it:")
+    print(
+        f"{fleet}: {gpus:,.0f} GPUs, {usd_h:,.2f} USD/h ({lock.step}). Each reason is what it adds to those before it:"
+    )
+    reasons: dict[str, tuple[float, float]] = {}
+    for p in paid:
+        reason = f"losing {p.lost}" if p.layer == "region loss" else p.layer
+        before = reasons.get(reason, (0.0, 0.0))
+        reasons[reason] = (before[0] + p.gpus, before[1] + p.usd_h)
+    totals = [(r, f"{g:,.0f}", f"{g / gpus:.0%}" if gpus else "", f"{u:,.2f}") for r, (g, u) in reasons.items()]
+    table(("pays for", "GPUs", "part", "USD/h"), totals, right=(1, 2, 3))
     rows = []
     for p in paid:
         when = "" if p.hour is None else hour_text(p.hour)

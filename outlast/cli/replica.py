@@ -38,7 +38,7 @@ def replica(
     precision: Annotated[str | None, typer.Option(help="Of the weights; default: the fleet's, or published.")] = None,
     kv_precision: Annotated[str | None, typer.Option(help="Of keys and values: bf16, fp16, fp8.")] = None,
     context: Annotated[str | None, typer.Option(help=f"Tokens a sequence may hold; default '{_CONTEXT}'.")] = None,
-    partition: Annotated[str, typer.Option(help="Part of a card: mig-1g.10gb, cpx-nps4, slice-4.")] = "whole",
+    partition: Annotated[str | None, typer.Option(help="Part of a card: mig-1g.10gb, cpx-nps4, slice-4.")] = None,
     adapters: Annotated[int, typer.Option(help="Adapters in GPU memory; with --fleet, its variants.")] = 0,
     adapter_size: Annotated[str | None, typer.Option(help="Of the largest adapter, such as '0.3 GiB'.")] = None,
     rank: Annotated[int, typer.Option(help="Rank of the adapters.")] = 16,
