@@ -84,6 +84,21 @@ class Intent:
         """Return quotas and reservations of a region; nothing declared means nothing granted."""
         return self.capacity.regions.get(region, Holdings())
 
+    def regions_of_account(self, region: str) -> tuple[str, ...]:
+        """Return the regions that share a region's account, itself included, in file order."""
+        place = self.regions[region]
+        return tuple(name for name, r in self.regions.items() if (r.cloud, r.account) == (place.cloud, place.account))
+
+    def cap_holder(self, region: str, code: str) -> str:
+        """Return the region under which capacity.yaml holds a cap of a region's account; without one, the first."""
+        account = self.regions_of_account(region)
+        return next((name for name in account if code in self.holdings(name).quotas), account[0])
+
+    def cap_granted(self, region: str, code: str) -> float:
+        """Return a cap of a region's account: the smallest where entries differ, 0 without any."""
+        held = [self.holdings(name).quotas.get(code) for name in self.regions_of_account(region)]
+        return min((cap.granted for cap in held if cap), default=0.0)
+
     def hosted(self, region: str, model: str) -> Hosted | None:
         """Return what a hosted route takes of a model's moved demand in a region, if there is one."""
         for route in self.holdings(region).hosted_routes.values():

@@ -15,7 +15,7 @@ from outlast.lock.applied import (
     read_applied,
     write_applied,
 )
-from outlast.lock.declared import ShortQuota, quota_needs, short_caps, short_quotas, undeclared
+from outlast.lock.declared import ShortQuota, cap_needs, quota_needs, short_caps, short_quotas, undeclared
 from outlast.lock.digest import Freshness, freshness, input_digests, lock_digest, stale_problem
 from outlast.lock.models import (
     Binding,
@@ -71,6 +71,7 @@ __all__ = [
     "applied_in",
     "applied_output",
     "applied_path",
+    "cap_needs",
     "check_lock",
     "counts_of",
     "floor_at",

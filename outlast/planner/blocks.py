@@ -20,6 +20,7 @@ from outlast.lock import (
     Slices,
     Window,
     nodes_for,
+    quota_needs,
 )
 from outlast.planner.arrays import COLD, Arrays, CellKey, Lane, LaneKey
 from outlast.planner.floors import floors_of, replicas_by_hour, to_floors, to_rollout
@@ -262,19 +263,16 @@ def _bound(
 
 def _quotas(arrays: Arrays, region: str, rows: Mapping[str, LockNodePool]) -> dict[str, LockQuota]:
     """Return what a block needs of every quota: ``min`` without rows that are leaving, ``peak`` with them."""
-    facts = arrays.intent.facts
-    cloud = arrays.intent.regions[region].cloud
-    granted = arrays.intent.holdings(region).quotas
-    found: dict[str, LockQuota] = {}
-    for row in rows.values():
-        machine = facts.machine_types[cloud, row.machine_type]
-        for quota in facts.quotas_for(cloud, row.machine_type, row.capacity):
-            each = machine.vcpu if quota.unit == "vcpu" else machine.node_gpus
-            before = found.get(quota.quota_code)
-            found[quota.quota_code] = LockQuota(
-                unit=quota.unit,
-                granted=granted[quota.quota_code].granted if quota.quota_code in granted else 0,
-                min=(before.min if before else 0) + (row.nodes.min * each if row.state != "leaving" else 0),
-                peak=(before.peak if before else 0) + row.nodes.max * each,
-            )
-    return found
+    intent = arrays.intent
+    granted = intent.holdings(region).quotas
+    units = {quota.quota_code: quota.unit for quota in intent.facts.quotas}
+    least = quota_needs((row for row in rows.values() if row.state != "leaving"), intent, region, at="min")
+    return {
+        code: LockQuota(
+            unit=units[code],
+            granted=granted[code].granted if code in granted else 0,
+            min=least.get(code, 0.0),
+            peak=peak,
+        )
+        for code, peak in quota_needs(rows.values(), intent, region).items()
+    }

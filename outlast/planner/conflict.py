@@ -82,7 +82,7 @@ def _elsewhere(intent: Intent, asks: tuple[Ask, ...], trials: Trials) -> Iterato
     others = [holding for key, holding in holdings_of(intent).items() if key not in named]
     for holding in others[:MOST_ELSEWHERE] if asks else ():
         lock = trials(boundless(intent, [holding.key])).lock
-        if lock and (need := needed(lock).get(holding.key, 0.0)) > holding.held:
+        if lock and (need := needed(lock, intent).get(holding.key, 0.0)) > holding.held:
             yield Way(str(Ask(holding, need)), size_of(lock))
 
 

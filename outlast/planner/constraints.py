@@ -136,7 +136,7 @@ def define_hold_quota(program: Program, arrays: Arrays, variables: Variables) ->
             for (owner, node_pool, _), column in variables.nodes.items():
                 if owner == region and quota.quota_code in holdings_of(arrays, region, node_pool):
                     machine = arrays.intent.facts.machine_types[row.cloud, row.node_pools[node_pool].machine_type]
-                    terms[column] = float(machine.vcpu if quota.unit == "vcpu" else machine.node_gpus)
+                    terms[column] = quota.of_node(machine)
             if terms:
                 terms[variables.overflow[region, quota.quota_code]] = -1.0
                 held = granted[quota.quota_code].granted if quota.quota_code in granted else 0.0
@@ -151,10 +151,9 @@ def define_hold_cap(program: Program, arrays: Arrays, variables: Variables) -> N
     with the overflow under the region that stands for the account. Name: ``hold_cap``.
     """
     for owner, code, units in caps_of(arrays, variables.nodes):
-        held = arrays.intent.holdings(owner).quotas
         terms = {variables.nodes[row]: unit for row, unit in units.items()}
         terms[variables.overflow[owner, code]] = -1.0
-        program.at_most(f"hold_cap {owner} {code}", terms, held[code].granted if code in held else 0.0)
+        program.at_most(f"hold_cap {owner} {code}", terms, arrays.intent.cap_granted(owner, code))
 
 
 def define_hold_reservation(program: Program, arrays: Arrays, variables: Variables) -> None:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from outlast.errors import InfeasiblePlan, Problem
 from outlast.intent import Intent
 from outlast.intent.capacity import Holdings, Quota
-from outlast.lock import Lock
+from outlast.lock import Lock, cap_needs
 from outlast.planner.trials import Trials
 
 HoldingKey: TypeAlias = tuple[str, str]
@@ -20,7 +20,6 @@ BOUNDLESS = 10_000_000
 _ROUNDS = 5
 """How often a plan may name another shortage after the last one is lifted."""
 _NEEDED = re.compile(r"^([\d,]+) (?:vCPU|GPUs|nodes) or more$")
-_UNITS = {"vcpu": "vCPU", "gpus": "GPUs"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,10 @@ class Ask:
 
 
 def holdings_of(intent: Intent) -> dict[HoldingKey, Holding]:
-    """Return every quota that some declared node pool counts against, granted or not, and every reservation."""
+    """Return every quota that some declared node pool counts against, granted or not, and every reservation.
+
+    A cap of an account is there once, under the region that holds it.
+    """
     found: dict[HoldingKey, Holding] = {}
     for region, row in intent.regions.items():
         held = intent.holdings(region)
@@ -71,7 +73,12 @@ def holdings_of(intent: Intent) -> dict[HoldingKey, Holding]:
             for quota in intent.facts.quotas_for(row.cloud, pool.machine_type, pool.capacity):
                 code = quota.quota_code
                 granted = held.quotas[code].granted if code in held.quotas else 0.0
-                found[region, code] = Holding(region, code, "quotas", _UNITS[quota.unit], granted, quota.raise_with)
+                unit, raise_with = quota.written_unit, quota.raise_with
+                found[region, code] = Holding(region, code, "quotas", unit, granted, raise_with)
+            for cap in intent.facts.caps_for(row.cloud, pool.machine_type, pool.capacity):
+                holder, code = intent.cap_holder(region, cap.quota_code), cap.quota_code
+                unit, granted = cap.written_unit, intent.cap_granted(region, code)
+                found[holder, code] = Holding(holder, code, "quotas", unit, granted, cap.raise_with)
         for name, reservation in held.reservations.items():
             found[region, name] = Holding(region, name, "reservations", "nodes", reservation.nodes, "")
     return found
@@ -80,15 +87,18 @@ def holdings_of(intent: Intent) -> dict[HoldingKey, Holding]:
 def with_amounts(intent: Intent, amounts: Mapping[HoldingKey, float]) -> Intent:
     """Return the fleet as if it held other amounts of some quotas and reservations."""
     known, regions = holdings_of(intent), dict(intent.capacity.regions)
+    caps = {quota.quota_code for quota in intent.facts.quotas if quota.is_account_wide}
     for key, amount in amounts.items():
         region, name = key
         held = regions.get(region, Holdings())
         if known[key].kind == "reservations":
             enlarged = held.reservations[name].model_copy(update={"nodes": round(amount)})
             regions[region] = held.model_copy(update={"reservations": {**held.reservations, name: enlarged}})
-        else:
-            grant = Quota.model_validate({"granted": f"{amount:.0f} {known[key].unit}", "as_of": "2000-01-01"})
-            regions[region] = held.model_copy(update={"quotas": {**held.quotas, name: grant}})
+            continue
+        grant = Quota.model_validate({"granted": f"{amount:.0f} {known[key].unit}", "as_of": "2000-01-01"})
+        for sharing in intent.regions_of_account(region) if name in caps else (region,):
+            held = regions.get(sharing, Holdings())
+            regions[sharing] = held.model_copy(update={"quotas": {**held.quotas, name: grant}})
     return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
 
 
@@ -97,9 +107,9 @@ def boundless(intent: Intent, keys: Iterable[HoldingKey] | None = None) -> Inten
     return with_amounts(intent, dict.fromkeys(holdings_of(intent) if keys is None else keys, float(BOUNDLESS)))
 
 
-def needed(lock: Lock) -> dict[HoldingKey, float]:
-    """Return what a lock needs of every quota and reservation."""
-    found: dict[HoldingKey, float] = {}
+def needed(lock: Lock, intent: Intent) -> dict[HoldingKey, float]:
+    """Return what a lock needs of every quota, cap and reservation."""
+    found: dict[HoldingKey, float] = dict(cap_needs(lock.regions, intent))
     for region, block in lock.regions.items():
         for code, quota in block.quotas.items():
             found[region, code] = quota.peak

@@ -188,7 +188,7 @@ def _at(intent: Intent, ratio: float, month: int, trials: Trials) -> Trial:
 
 
 def _uses(intent: Intent, lock: Lock) -> Iterator[Use]:
-    need = needed(lock)
+    need = needed(lock, intent)
     for key, holding in holdings_of(intent).items():
         if need.get(key) and holding.held:
             yield Use(holding.region, holding.name, holding.unit, holding.held, need[key])

@@ -70,9 +70,7 @@ def check_held(arrays: Arrays, blocks: Mapping[str, LockRegion]) -> None:
             if need > (held := _held(arrays, (region, name)))
         ]
     for cap in short_caps(blocks, arrays.intent):
-        facts = {quota.quota_code: quota for quota in arrays.intent.facts.quotas}
-        unit = "vCPU" if cap.unit == "vcpu" else "GPUs"
-        short = Short(cap.region, cap.code, unit, cap.granted, cap.need, facts[cap.code].raise_with)
+        short = _short(arrays, (cap.region, cap.code), cap.need - cap.granted)
         problems.append(to_problem(arrays, short, ["all regions of its account together"]))
     if problems:
         raise InfeasiblePlan(problems)
@@ -122,8 +120,7 @@ def _short(arrays: Arrays, held: HoldingKey, beyond: float) -> Short:
     cloud = arrays.intent.regions[region].cloud
     for quota in arrays.intent.facts.quotas:
         if (quota.cloud, quota.quota_code) == (cloud, name):
-            unit = "vCPU" if quota.unit == "vcpu" else "GPUs"
-            return Short(region, name, unit, granted, granted + beyond, quota.raise_with)
+            return Short(region, name, quota.written_unit, granted, granted + beyond, quota.raise_with)
     return Short(region, name, "nodes", granted, granted + beyond, "")
 
 
@@ -132,6 +129,8 @@ def _held(arrays: Arrays, held: HoldingKey) -> float:
     holdings = arrays.intent.holdings(region)
     if name in holdings.reservations:
         return holdings.reservations[name].nodes
+    if any(quota.quota_code == name and quota.is_account_wide for quota in arrays.intent.facts.quotas):
+        return arrays.intent.cap_granted(region, name)
     return holdings.quotas[name].granted if name in holdings.quotas else 0.0
 
 

@@ -64,7 +64,7 @@ def test_a_quota_that_is_too_small_is_asked_for_and_the_ask_is_enough():
     [ask] = found.asks
     assert (ask.holding.key, ask.holding.held) == (KEY, 576)
     grown = with_amounts(with_tenant(intent, found.wanted), {KEY: ask.needed})
-    assert needed(settled_lock(grown))[KEY] <= ask.needed
+    assert needed(settled_lock(grown), grown)[KEY] <= ask.needed
     assert found.more == size_of(settled_lock(grown)) - size_of(settled_lock(intent))
     with pytest.raises(InfeasiblePlan):
         settled_lock(with_amounts(grown, {KEY: ask.needed - 1}))
