@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from string import ascii_lowercase
 
 from outlast.errors import PlanError, Problem
-from outlast.intent.models import WHOLE
+from outlast.intent.models import COLD, WHOLE
 from outlast.intent.partitions import profile_of
 from outlast.lock import (
     Binding,
@@ -22,7 +22,7 @@ from outlast.lock import (
     nodes_for,
     quota_needs,
 )
-from outlast.planner.arrays import COLD, Arrays, CellKey, Lane, LaneKey
+from outlast.planner.arrays import Arrays, CellKey, Lane, LaneKey
 from outlast.planner.floors import floors_of, replicas_by_hour, to_floors, to_rollout
 from outlast.planner.needs import Shares, binding_case
 from outlast.planner.objective import duty
@@ -67,11 +67,7 @@ def finished(
     A pool that the plan cannot place here, because it is leaving, keeps its binding case.
     """
     rows = {key: _holding(arrays, region, key, row, pools.values()) for key, row in rows.items()}
-    used = sum(
-        replicas * pool.replica_devices * rows[key].node_gpus / rows[key].node_devices
-        for pool in pools.values()
-        for key, replicas in pool.places.items()
-    )
+    used = sum(replicas * pool.gpus_on(rows[key]) for pool in pools.values() for key, replicas in pool.places.items())
     return LockRegion(
         node_pools=rows,
         pools=_bound(arrays, region, rows, pools, shares),

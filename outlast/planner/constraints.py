@@ -12,7 +12,7 @@ from outlast.intent.partitions import parts_of_card
 from outlast.planner.arrays import Arrays, Cell, CellKey, Lane
 from outlast.planner.program import Program
 from outlast.planner.survival import Parts, define_survive_alone, define_survive_region, define_survive_together
-from outlast.planner.variables import RowKey, Variables, caps_of, holdings_of
+from outlast.planner.variables import RowKey, Variables, caps_of, drawn_on
 
 
 def define_constraints(program: Program, arrays: Arrays, variables: Variables, parts: Parts) -> None:
@@ -134,7 +134,7 @@ def define_hold_quota(program: Program, arrays: Arrays, variables: Variables) ->
         for quota in arrays.intent.facts.quotas:
             terms: dict[int, float] = {}
             for (owner, node_pool, _), column in variables.nodes.items():
-                if owner == region and quota.quota_code in holdings_of(arrays, region, node_pool):
+                if owner == region and quota.quota_code in drawn_on(arrays, region, node_pool):
                     machine = arrays.intent.facts.machine_types[row.cloud, row.node_pools[node_pool].machine_type]
                     terms[column] = quota.of_node(machine)
             if terms:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from outlast.errors import InfeasiblePlan, Problem
 from outlast.intent import Intent
 from outlast.intent.capacity import Holdings, Quota
 from outlast.lock import Lock, cap_needs
 from outlast.planner.trials import Trials
+from outlast.planner.variables import HoldingKey
 
-HoldingKey: TypeAlias = tuple[str, str]
-"""(region, quota code or reservation id)."""
 BOUNDLESS = 10_000_000
 """An amount no plan reaches, small enough for the solver's tolerances."""
 _ROUNDS = 5

@@ -20,7 +20,7 @@ from outlast.planner.needs import Shares, counts_alone
 from outlast.planner.objective import duty
 from outlast.planner.scale import ScaleProblem
 from outlast.planner.scale.problem import Bools, Ints
-from outlast.planner.variables import holdings_of
+from outlast.planner.variables import drawn_on
 
 _Card: TypeAlias = tuple[str, str, str]
 """(accelerator, partition, reservation or nothing): what GPUs of one price and limit are."""
@@ -179,7 +179,7 @@ def _granted_gpus(arrays: Arrays, region: str, node_pools: Sequence[str]) -> flo
         pool = place.node_pools[name]
         machine = arrays.intent.facts.machine_types[place.cloud, pool.machine_type]
         limits = [np.inf]
-        for held in holdings_of(arrays, region, name):
+        for held in drawn_on(arrays, region, name):
             if held in holdings.reservations:
                 limits.append(holdings.reservations[held].nodes * machine.node_gpus)
             elif held in holdings.quotas:

@@ -11,7 +11,7 @@ from outlast.planner.arrays import Arrays, LaneKey
 from outlast.planner.needs import Case, Shares, binding_case, placed_of
 from outlast.planner.program import Program
 from outlast.planner.solve import Limits, minimise
-from outlast.planner.variables import HoldingKey, Variables, allow_overflow, holdings_of, to_replicas, to_shares
+from outlast.planner.variables import HoldingKey, Variables, allow_overflow, drawn_on, to_replicas, to_shares
 
 _ROUNDING = 0.01
 """Of a quota or reservation; both are whole."""
@@ -107,7 +107,7 @@ def _reasons(arrays: Arrays, held: HoldingKey, replicas: Mapping[LaneKey, int], 
             for lane in cell.lanes
             if region == cell.region
             and replicas.get(lane.key)
-            and any(name in (*holdings_of(arrays, region, node_pool), *caps) for node_pool in lane.node_pools)
+            and any(name in (*drawn_on(arrays, region, node_pool), *caps) for node_pool in lane.node_pools)
         ]
         if using:
             case = binding_case(arrays, key, placed_of(cell, replicas), shares)
@@ -141,7 +141,7 @@ def _gpus_per_unit(arrays: Arrays, held: HoldingKey) -> float:
     machines = [
         arrays.intent.facts.machine_types[row.cloud, pool.machine_type]
         for node_pool, pool in row.node_pools.items()
-        if name in holdings_of(arrays, region, node_pool)
+        if name in drawn_on(arrays, region, node_pool)
     ] or [machine for machine in arrays.intent.facts.machine_types.values() if machine.cloud == row.cloud]
     if name in arrays.intent.holdings(region).reservations:
         return max(machine.node_gpus for machine in machines)

@@ -118,7 +118,7 @@ def _rows_and_holdings(
                 row = (lane.region, node_pool, zone)
                 rows[row] = rows.get(row, 0) + most
         for node_pool in lane.node_pools:
-            holdings |= dict.fromkeys((lane.region, held) for held in holdings_of(arrays, lane.region, node_pool))
+            holdings |= dict.fromkeys((lane.region, held) for held in drawn_on(arrays, lane.region, node_pool))
     return rows, list(holdings)
 
 
@@ -144,7 +144,7 @@ def caps_of(arrays: Arrays, rows: Iterable[RowKey]) -> Iterator[tuple[str, str, 
         yield owner, code, terms
 
 
-def holdings_of(arrays: Arrays, region: str, node_pool: str) -> tuple[str, ...]:
+def drawn_on(arrays: Arrays, region: str, node_pool: str) -> tuple[str, ...]:
     """Return the quotas and the reservation that nodes of a node pool count against."""
     row = arrays.intent.regions[region]
     pool = row.node_pools[node_pool]

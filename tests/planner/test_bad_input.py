@@ -339,6 +339,6 @@ def test_a_raise_that_is_not_deployed_does_not_settle():
 def test_nodes_in_force_of_a_machine_type_that_facts_lack_are_a_problem_with_a_place():
     blocks = {name: make_block(name, 2, 2) for name in ("us-east", "eu-north")}
     blocks["us-east"]["node_pools"]["gh100-1-a"]["machine_type"] = "p5.unheard-of"
-    with pytest.raises(PlanError, match="p5.unheard-of") as caught:
+    with pytest.raises(PlanError, match=r"p5\.unheard-of") as caught:
         plan(make_intent(), make_lock(make_intent(), blocks))
     assert all(problem.where and problem.do for problem in caught.value.problems)
