@@ -1,9 +1,13 @@
-"""Quotas and reservations of a fleet as amounts: what is held, what a plan needs, and the fleet with other amounts."""
+"""Quotas and reservations of a fleet as amounts: what is held, what a plan needs, and the fleet with other amounts.
+
+A cap over all regions of an account is one quota, named by the first region that states it; one that none states is
+named by the first region of the account.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -33,6 +37,8 @@ class Holding:
     held: float
     raise_with: str
     """How an operator asks for more; empty for a reservation."""
+    shared_by: tuple[str, ...] = ()
+    """Regions of the account, if one grant holds for all of them."""
 
     @property
     def key(self) -> HoldingKey:
@@ -57,14 +63,12 @@ class Ask:
         held = self.holding
         verb = "raise" if held.kind == "quotas" else "enlarge"
         with_ = f" ({held.raise_with})" if held.raise_with else ""
-        return f"{verb} {held.name} in {held.region} from {held.held:,.0f} to {self.needed:,.0f} {held.unit}{with_}"
+        place = f"the account of {held.region}" if held.shared_by else held.region
+        return f"{verb} {held.name} in {place} from {held.held:,.0f} to {self.needed:,.0f} {held.unit}{with_}"
 
 
 def holdings_of(intent: Intent) -> dict[HoldingKey, Holding]:
-    """Return every quota that some declared node pool counts against, granted or not, and every reservation.
-
-    A cap of an account is there once, under the region that holds it.
-    """
+    """Return every quota that some declared node pool counts against, granted or not, and every reservation."""
     found: dict[HoldingKey, Holding] = {}
     for region, row in intent.regions.items():
         held = intent.holdings(region)
@@ -74,30 +78,42 @@ def holdings_of(intent: Intent) -> dict[HoldingKey, Holding]:
                 granted = held.quotas[code].granted if code in held.quotas else 0.0
                 unit, raise_with = quota.written_unit, quota.raise_with
                 found[region, code] = Holding(region, code, "quotas", unit, granted, raise_with)
-            for cap in intent.facts.caps_for(row.cloud, pool.machine_type, pool.capacity):
-                holder, code = intent.cap_holder(region, cap.quota_code), cap.quota_code
-                unit, granted = cap.written_unit, intent.cap_granted(region, code)
-                found[holder, code] = Holding(holder, code, "quotas", unit, granted, cap.raise_with)
         for name, reservation in held.reservations.items():
             found[region, name] = Holding(region, name, "reservations", "nodes", reservation.nodes, "")
-    return found
+    return found | {cap.key: cap for cap in _caps(intent)}
+
+
+def _caps(intent: Intent) -> Iterator[Holding]:
+    """Yield every cap over all regions of an account that some declared node pool counts against, granted or not."""
+    for region, row in intent.regions.items():
+        for pool in row.node_pools.values():
+            for cap in intent.facts.caps_for(row.cloud, pool.machine_type, pool.capacity):
+                yield Holding(
+                    region=intent.cap_holder(region, cap.quota_code),
+                    name=cap.quota_code,
+                    kind="quotas",
+                    unit=cap.written_unit,
+                    held=intent.cap_granted(region, cap.quota_code),
+                    raise_with=cap.raise_with,
+                    shared_by=intent.regions_of_account(region),
+                )
 
 
 def with_amounts(intent: Intent, amounts: Mapping[HoldingKey, float]) -> Intent:
     """Return the fleet as if it held other amounts of some quotas and reservations."""
     known, regions = holdings_of(intent), dict(intent.capacity.regions)
-    caps = {quota.quota_code for quota in intent.facts.quotas if quota.is_account_wide}
     for key, amount in amounts.items():
         region, name = key
         held = regions.get(region, Holdings())
         if known[key].kind == "reservations":
             enlarged = held.reservations[name].model_copy(update={"nodes": round(amount)})
             regions[region] = held.model_copy(update={"reservations": {**held.reservations, name: enlarged}})
-            continue
-        grant = Quota.model_validate({"granted": f"{amount:.0f} {known[key].unit}", "as_of": "2000-01-01"})
-        for sharing in intent.regions_of_account(region) if name in caps else (region,):
-            held = regions.get(sharing, Holdings())
-            regions[sharing] = held.model_copy(update={"quotas": {**held.quotas, name: grant}})
+        else:
+            grant = Quota.model_validate({"granted": f"{amount:.0f} {known[key].unit}", "as_of": "2000-01-01"})
+            stating = [other for other in known[key].shared_by if name in regions.get(other, Holdings()).quotas]
+            for place in {region, *stating}:
+                there = regions.get(place, Holdings())
+                regions[place] = there.model_copy(update={"quotas": {**there.quotas, name: grant}})
     return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
 
 
@@ -107,7 +123,7 @@ def boundless(intent: Intent, keys: Iterable[HoldingKey] | None = None) -> Inten
 
 
 def needed(lock: Lock, intent: Intent) -> dict[HoldingKey, float]:
-    """Return what a lock needs of every quota, cap and reservation."""
+    """Return what a lock of the fleet needs of every quota and reservation."""
     found: dict[HoldingKey, float] = dict(cap_needs(lock.regions, intent))
     for region, block in lock.regions.items():
         for code, quota in block.quotas.items():
@@ -121,7 +137,11 @@ def needed(lock: Lock, intent: Intent) -> dict[HoldingKey, float]:
 
 def short_in(intent: Intent, problems: Iterable[Problem]) -> dict[HoldingKey, float]:
     """Return the holdings that problems of planning name, and how much of each would do."""
-    known = {f"{intent.name}/capacity.yaml, {holding.path}": holding for holding in holdings_of(intent).values()}
+    known = {
+        f"{intent.name}/capacity.yaml, {replace(holding, region=region).path}": holding
+        for holding in holdings_of(intent).values()
+        for region in (holding.shared_by or (holding.region,))
+    }
     found: dict[HoldingKey, float] = {}
     for problem in problems:
         holding, match = known.get(problem.where), _NEEDED.match(problem.allowed)
