@@ -150,6 +150,15 @@ class QuotaFact(Row):
         """Whether one grant covers every region of an account: a cap above those of the regions."""
         return not self.scope.endswith("+region")
 
+    @property
+    def written_unit(self) -> str:
+        """The unit as people write it."""
+        return {"vcpu": "vCPU", "gpus": "GPUs"}[self.unit]
+
+    def of_node(self, machine: MachineType) -> float:
+        """Return what one node counts against it, in its unit."""
+        return float(machine.vcpu if self.unit == "vcpu" else machine.node_gpus)
+
 
 class GoodputFact(Row):
     """A published throughput at a latency target."""

@@ -38,7 +38,6 @@ _GRANTED_NODES = 12
 _REGIONS_OF_AN_ACCOUNT = 4
 """Regions that an example cap of an account holds."""
 _EU = "EU"
-_UNITS = {"vcpu": "vCPU", "gpus": "GPUs"}
 SIM_SALT = "v1:esOebU1FBBk=:v1:0kVSvKQ6HE3UdEpf:zqFCeJ00TYl6qGHAC23qsK3eLj9uTA=="
 """Salt of stacks on simulated clouds, made with the public passphrase of `simcloud.environment`; bound to no stack."""
 
@@ -181,8 +180,8 @@ def _holdings(site: Site, today: date) -> str:
 
 def _quota(site: Site, quota: QuotaFact, today: date) -> str:
     nodes = _GRANTED_NODES * (_REGIONS_OF_AN_ACCOUNT if quota.is_account_wide else 1)
-    each = site.machine.vcpu if quota.unit == "vcpu" else site.machine.node_gpus
-    return f"      {quota.quota_code}: {{granted: {each * nodes:g} {_UNITS[quota.unit]}, as_of: {today}}}\n"
+    each = quota.of_node(site.machine)
+    return f"      {quota.quota_code}: {{granted: {each * nodes:g} {quota.written_unit}, as_of: {today}}}\n"
 
 
 def _commands(fleet: str, chosen: Sequence[Site]) -> list[str]:

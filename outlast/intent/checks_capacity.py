@@ -11,7 +11,6 @@ from outlast.intent.known import unknown
 
 _QUOTA_UNITS = {"vCPU": "vcpu", "GPUs": "gpus", "GPU": "gpus"}
 """Unit as written -> unit of facts."""
-_WRITTEN = {"vcpu": "vCPU", "gpus": "GPUs"}
 
 
 def check_capacity(intent: Intent) -> Iterator[Problem]:
@@ -32,18 +31,18 @@ def check_capacity(intent: Intent) -> Iterator[Problem]:
 
 def _check_quotas(intent: Intent, where: str, region: str, holdings: Holdings) -> Iterator[Problem]:
     cloud = intent.regions[region].cloud
-    units = {quota.quota_code: quota.unit for quota in intent.facts.quotas if quota.cloud == cloud}
+    quotas = {quota.quota_code: quota for quota in intent.facts.quotas if quota.cloud == cloud}
     for code, quota in holdings.quotas.items():
-        if code not in units:
-            yield unknown(where, f"quota of {cloud}", code, units)
+        if code not in quotas:
+            yield unknown(where, f"quota of {cloud}", code, quotas)
             continue
         for key, amount in (("granted", quota.granted), ("requested", quota.requested)):
-            if amount is not None and _QUOTA_UNITS[amount.unit] != units[code]:
+            if amount is not None and _QUOTA_UNITS[amount.unit] != quotas[code].unit:
                 yield Problem(
                     where=f"{where}.{code}.{key}",
                     what="the quota is counted in another unit",
                     got=f"{amount:g} {amount.unit}",
-                    allowed=_WRITTEN[units[code]],
+                    allowed=quotas[code].written_unit,
                     do="Write the amount as the cloud counts it",
                 )
 

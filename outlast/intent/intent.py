@@ -84,6 +84,21 @@ class Intent:
         """Return quotas and reservations of a region; nothing declared means nothing granted."""
         return self.capacity.regions.get(region, Holdings())
 
+    def regions_of_account(self, region: str) -> tuple[str, ...]:
+        """Return the regions that share a region's account, itself included, in file order."""
+        place = self.regions[region]
+        return tuple(name for name, r in self.regions.items() if (r.cloud, r.account) == (place.cloud, place.account))
+
+    def cap_holder(self, region: str, code: str) -> str:
+        """Return the region under which capacity.yaml holds a cap of a region's account; without one, the first."""
+        account = self.regions_of_account(region)
+        return next((name for name in account if code in self.holdings(name).quotas), account[0])
+
+    def cap_granted(self, region: str, code: str) -> float:
+        """Return a cap of a region's account: the smallest where entries differ, 0 without any."""
+        held = [self.holdings(name).quotas.get(code) for name in self.regions_of_account(region)]
+        return min((cap.granted for cap in held if cap), default=0.0)
+
     def hosted(self, region: str, model: str) -> Hosted | None:
         """Return what a hosted route takes of a model's moved demand in a region, if there is one."""
         for route in self.holdings(region).hosted_routes.values():
@@ -95,11 +110,12 @@ class Intent:
         """Whether a class's demand at home is held against a kind of loss there.
 
         A zone's excess that spills goes where the whole region's demand would go, and for that the survivors have room;
-        only classes that survive no region hold it at home.
+        classes that survive no region, or where one is given up, hold it at home.
         """
         survive = self.tenants_file.classes[residency].survive
         if loss == "zone" and self.guardrails.zone_excess == "spills" and self.guardrails.losses.region:
-            return "zone" in survive and "region" not in survive
+            is_held_elsewhere = "region" in survive and all(name != residency for name, _ in self.given_up)
+            return "zone" in survive and not is_held_elsewhere
         return loss in survive
 
     def class_of(self, tenant: str) -> str:

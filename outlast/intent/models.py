@@ -14,6 +14,8 @@ from outlast.units import Gib, Quantity, Rate, Ratio, Seconds, Tokens
 Unit = Literal["output tok/s", "input tok/s", "requests/s"]
 Precision = Literal["bf16", "fp16", "fp8", "int8", "int4", "mxfp4"]
 Tier = Literal["dedicated", "adapters", "packed", "scale-to-zero"]
+COLD: Tier = "scale-to-zero"
+"""Tier that holds nothing while nobody asks: quota and node limits hold its replicas, not running nodes."""
 Evidence = Literal["measured", "predicted", "assumed"]
 WHOLE = "whole"
 """Partition of a node pool whose cards are not divided."""

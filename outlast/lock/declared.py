@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from outlast.errors import Problem, listed
 from outlast.facts.models import QuotaFact
@@ -105,20 +106,40 @@ def _node_pool(where: str, intent: Intent, region: str, row: LockNodePool) -> It
             )
 
 
-def quota_needs(block: LockRegion, intent: Intent, region: str) -> Mapping[str, float]:
-    """Return quota code -> what a region's node pools need at their most, in the quota's unit."""
-    cloud = intent.regions[region].cloud
+def quota_needs(
+    rows: Iterable[LockNodePool], intent: Intent, region: str, *, at: Literal["min", "max"] = "max"
+) -> Mapping[str, float]:
+    """Return quota code -> what node pools of a region need at their most, or at their least, in the quota's unit."""
     needs: dict[str, float] = {}
-    for row in block.node_pools.values():
-        machine = intent.facts.machine_types.get((cloud, row.machine_type))
-        for quota in intent.facts.quotas_for(cloud, row.machine_type, row.capacity):
-            unit = (machine.vcpu if machine else 0) if quota.unit == "vcpu" else row.node_gpus
-            needs[quota.quota_code] = needs.get(quota.quota_code, 0.0) + row.nodes.max * unit
+    for row in rows:
+        nodes = row.nodes.min if at == "min" else row.nodes.max
+        for quota in intent.facts.quotas_for(intent.regions[region].cloud, row.machine_type, row.capacity):
+            drawn = nodes * _of_node(intent, region, row, quota)
+            needs[quota.quota_code] = needs.get(quota.quota_code, 0.0) + drawn
     return needs
 
 
+def cap_needs(blocks: Mapping[str, LockRegion], intent: Intent) -> Mapping[tuple[str, str], float]:
+    """Return (region that holds it, cap) -> what all regions of its account need together, in the cap's unit."""
+    needs: dict[tuple[str, str], float] = {}
+    for region, block in blocks.items():
+        for row in block.node_pools.values() if region in intent.regions else ():
+            for cap in intent.facts.caps_for(intent.regions[region].cloud, row.machine_type, row.capacity):
+                key = intent.cap_holder(region, cap.quota_code), cap.quota_code
+                needs[key] = needs.get(key, 0.0) + row.nodes.max * _of_node(intent, region, row, cap)
+    return needs
+
+
+def _of_node(intent: Intent, region: str, row: LockNodePool, quota: QuotaFact) -> float:
+    """Return what a node of a row counts against a quota; of a machine type that facts lack, its GPUs only."""
+    machine = intent.facts.machine_types.get((intent.regions[region].cloud, row.machine_type))
+    if machine is None:
+        return 0.0 if quota.unit == "vcpu" else row.node_gpus
+    return quota.of_node(machine)
+
+
 def _quotas(where: str, intent: Intent, region: str, block: LockRegion) -> Iterator[Problem]:
-    needs = quota_needs(block, intent, region)
+    needs = quota_needs(block.node_pools.values(), intent, region)
     for code, row in block.quotas.items():
         need = needs.get(code, 0.0)
         if abs(row.peak - need) > _ROUNDING:
@@ -146,7 +167,7 @@ def short_quotas(lock: Lock, intent: Intent) -> Iterator[ShortQuota]:
     for region, block in lock.regions.items():
         if region in intent.regions:
             held = intent.holdings(region).quotas
-            for code, need in quota_needs(block, intent, region).items():
+            for code, need in quota_needs(block.node_pools.values(), intent, region).items():
                 granted = held[code].granted if code in held else 0.0
                 if need > granted + _ROUNDING:
                     yield ShortQuota(region, code, units[code], need, granted)
@@ -154,29 +175,9 @@ def short_quotas(lock: Lock, intent: Intent) -> Iterator[ShortQuota]:
 
 
 def short_caps(blocks: Mapping[str, LockRegion], intent: Intent) -> Iterator[ShortQuota]:
-    """Yield every cap over all regions of an account that they exceed together; the first of them stands for all."""
-    for (cloud, account, cap), needs in cap_needs(blocks, intent).items():
-        sharing = [name for name, row in intent.regions.items() if (row.cloud, row.account) == (cloud, account)]
-        grants = [intent.holdings(name).quotas.get(cap.quota_code) for name in sharing]
-        granted = max((grant.granted for grant in grants if grant), default=0.0)
-        need = sum(needs.values())
+    """Yield every cap over all regions of an account that they exceed together, under the region that holds it."""
+    units = {quota.quota_code: quota.unit for quota in intent.facts.quotas}
+    for (region, code), need in cap_needs(blocks, intent).items():
+        granted = intent.cap_granted(region, code)
         if need > granted + _ROUNDING:
-            yield ShortQuota(next(iter(needs)), cap.quota_code, cap.unit, need, granted)
-
-
-def cap_needs(
-    blocks: Mapping[str, LockRegion], intent: Intent
-) -> Mapping[tuple[str, str, QuotaFact], Mapping[str, float]]:
-    """Return (cloud, account, cap) -> region -> what its rows need of it at most, in the cap's unit."""
-    needs: dict[tuple[str, str, QuotaFact], dict[str, float]] = {}
-    for region, block in blocks.items():
-        if region not in intent.regions:
-            continue
-        place = intent.regions[region]
-        for row in block.node_pools.values():
-            machine = intent.facts.machine_types[place.cloud, row.machine_type]
-            for cap in intent.facts.caps_for(place.cloud, row.machine_type, row.capacity):
-                found = needs.setdefault((place.cloud, place.account, cap), {})
-                unit = machine.vcpu if cap.unit == "vcpu" else row.node_gpus
-                found[region] = found.get(region, 0.0) + row.nodes.max * unit
-    return needs
+            yield ShortQuota(region, code, units[code], need, granted)

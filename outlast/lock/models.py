@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from outlast.facts.models import Capacity
-from outlast.intent.models import WHOLE, Tier
+from outlast.intent.models import COLD, WHOLE, Tier
 from outlast.intent.partitions import parts_of_card
 
 Days = Literal["mon-fri", "sat-sun", "mon-sun"]
@@ -133,10 +133,14 @@ class LockPool(Part):
         """Devices that Kubernetes counts for a replica."""
         return self.replica_slices.n if self.replica_slices else self.replica_gpus
 
+    def gpus_on(self, row: LockNodePool) -> float:
+        """Return the GPUs that a replica takes of a node, a part of one where the card is divided."""
+        return self.replica_devices * row.node_gpus / row.node_devices
+
     @property
     def born(self) -> int:
         """Replicas that the Deployment is declared with; from then on the autoscaler keeps floor to max."""
-        return 0 if self.tier == "scale-to-zero" else self.replicas.planned
+        return 0 if self.tier == COLD else self.replicas.planned
 
 
 class LockQuota(Part):

@@ -18,8 +18,6 @@ from outlast.lock import AppliedFile, Lock, LockRegion
 
 GrantKey = tuple[str, ...]
 """Cloud, account, provider region (empty for a cap of the account), quota code."""
-UNITS: Mapping[str, str] = {"vcpu": "vCPU", "gpus": "GPUs"}
-"""Unit in facts -> as people write it."""
 ROUNDING = 1e-6
 """Amounts closer than this are equal."""
 _NOTHING = LockRegion(node_pools={}, pools={})
@@ -79,7 +77,7 @@ class QuotaUse:
     @property
     def unit(self) -> str:
         """The unit as people write it."""
-        return UNITS[self.quota.unit]
+        return self.quota.written_unit
 
     @property
     def missing(self) -> float:
@@ -106,7 +104,7 @@ def quota_uses(intent: Intent, lock: Lock, applied: AppliedFile | None) -> tuple
         region = intent.regions[need.region]
         machine = intent.facts.machine_types[region.cloud, need.machine_type]
         for quota in _quotas_of(intent, need):
-            size = float(machine.vcpu if quota.unit == "vcpu" else machine.node_gpus)
+            size = quota.of_node(machine)
             drawn.setdefault(grant_key(intent, need.region, quota), (quota, []))[1].append((need, size))
     uses = [
         QuotaUse(

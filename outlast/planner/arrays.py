@@ -18,7 +18,7 @@ from outlast.errors import InfeasiblePlan, PlanError, Problem
 from outlast.intent import HOURS, Intent
 from outlast.intent.guardrails import Losses
 from outlast.intent.intent import Hosted
-from outlast.intent.models import WHOLE
+from outlast.intent.models import COLD, WHOLE
 from outlast.intent.partitions import is_sliced, parts_of_card
 from outlast.planner.plannable import check_plannable, usable_node_pools, used_models
 
@@ -30,8 +30,6 @@ LaneKey: TypeAlias = tuple[str, str, str]
 MOST_REPLICAS = 20_000
 """Of a pool on one accelerator in a region; more is a slip of a unit."""
 Loss: TypeAlias = Literal["none", "replica", "zone", "region"]
-COLD = "scale-to-zero"
-"""Tier that holds nothing while nobody asks."""
 MINIMUM = 2
 """Usable replicas of a pool in a region in use, so that one can be lost; none where it scales to zero."""
 

@@ -209,8 +209,7 @@ def _gpus_in_use(block: LockRegion) -> dict[str, float]:
 
 def _gpus_on(block: LockRegion, key: str, pool: LockPool) -> float:
     """Return the GPUs that a pool uses of a row's nodes; of a divided card the parts it takes."""
-    row = block.node_pools[key]
-    return pool.places[key] * pool.replica_devices * row.node_gpus / row.node_devices
+    return pool.places[key] * pool.gpus_on(block.node_pools[key])
 
 
 def _gpus(row: LockNodePool) -> float:

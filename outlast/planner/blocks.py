@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from string import ascii_lowercase
 
 from outlast.errors import PlanError, Problem
-from outlast.intent.models import WHOLE
+from outlast.intent.models import COLD, WHOLE
 from outlast.intent.partitions import profile_of
 from outlast.lock import (
     Binding,
@@ -20,8 +20,9 @@ from outlast.lock import (
     Slices,
     Window,
     nodes_for,
+    quota_needs,
 )
-from outlast.planner.arrays import COLD, Arrays, CellKey, Lane, LaneKey
+from outlast.planner.arrays import Arrays, CellKey, Lane, LaneKey
 from outlast.planner.floors import floors_of, replicas_by_hour, to_floors, to_rollout
 from outlast.planner.needs import Shares, binding_case
 from outlast.planner.objective import duty
@@ -66,11 +67,7 @@ def finished(
     A pool that the plan cannot place here, because it is leaving, keeps its binding case.
     """
     rows = {key: _holding(arrays, region, key, row, pools.values()) for key, row in rows.items()}
-    used = sum(
-        replicas * pool.replica_devices * rows[key].node_gpus / rows[key].node_devices
-        for pool in pools.values()
-        for key, replicas in pool.places.items()
-    )
+    used = sum(replicas * pool.gpus_on(rows[key]) for pool in pools.values() for key, replicas in pool.places.items())
     return LockRegion(
         node_pools=rows,
         pools=_bound(arrays, region, rows, pools, shares),
@@ -262,19 +259,16 @@ def _bound(
 
 def _quotas(arrays: Arrays, region: str, rows: Mapping[str, LockNodePool]) -> dict[str, LockQuota]:
     """Return what a block needs of every quota: ``min`` without rows that are leaving, ``peak`` with them."""
-    facts = arrays.intent.facts
-    cloud = arrays.intent.regions[region].cloud
-    granted = arrays.intent.holdings(region).quotas
-    found: dict[str, LockQuota] = {}
-    for row in rows.values():
-        machine = facts.machine_types[cloud, row.machine_type]
-        for quota in facts.quotas_for(cloud, row.machine_type, row.capacity):
-            each = machine.vcpu if quota.unit == "vcpu" else machine.node_gpus
-            before = found.get(quota.quota_code)
-            found[quota.quota_code] = LockQuota(
-                unit=quota.unit,
-                granted=granted[quota.quota_code].granted if quota.quota_code in granted else 0,
-                min=(before.min if before else 0) + (row.nodes.min * each if row.state != "leaving" else 0),
-                peak=(before.peak if before else 0) + row.nodes.max * each,
-            )
-    return found
+    intent = arrays.intent
+    granted = intent.holdings(region).quotas
+    units = {quota.quota_code: quota.unit for quota in intent.facts.quotas}
+    least = quota_needs((row for row in rows.values() if row.state != "leaving"), intent, region, at="min")
+    return {
+        code: LockQuota(
+            unit=units[code],
+            granted=granted[code].granted if code in granted else 0,
+            min=least.get(code, 0.0),
+            peak=peak,
+        )
+        for code, peak in quota_needs(rows.values(), intent, region).items()
+    }

@@ -5,20 +5,14 @@ Symbols as in `outlast.planner.variables`; N replicas, k canaries, Z zones of a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-
-import numpy as np
 
 from outlast.intent.partitions import parts_of_card
 from outlast.planner.arrays import Arrays, Cell, CellKey, Lane
-from outlast.planner.needs import TOLERANCE, counts_alone
 from outlast.planner.program import Program
-from outlast.planner.pruning import binding_hours
-from outlast.planner.variables import RowKey, Variables, caps_of, holdings_of
-
-Parts = Mapping[CellKey, float]
-"""Cell of several lanes -> largest part of its capacity that a zone may hold; absent: an equal part."""
+from outlast.planner.survival import Parts, define_survive_alone, define_survive_region, define_survive_together
+from outlast.planner.variables import RowKey, Variables, caps_of, drawn_on
 
 
 def define_constraints(program: Program, arrays: Arrays, variables: Variables, parts: Parts) -> None:
@@ -66,80 +60,6 @@ def define_split_zone(program: Program, arrays: Arrays, variables: Variables) ->
                 program.equal(f"split_zone {_text(lane.key)} {zone}", terms | held, 0)
 
 
-def define_survive_alone(program: Program, arrays: Arrays, variables: Variables) -> None:
-    """Hold what does not depend on shares, where a pool has one accelerator: own demand, replica, zone, minimum.
-
-        lowest × in_use[r,p]  <=  replicas[r,p,g]  <=  highest × in_use[r,p]
-
-    with ``lowest`` the smallest count that holds them, by enumeration; a count g above it that does not is forbidden by
-    a binary b: ``replicas <= g − 1 + (highest − g + 1) b`` and ``replicas >= (g + 1) b``.
-
-    Names: ``survive_alone``, ``survive_alone_gap``.
-    """
-    for key, cell in _cells(arrays, variables):
-        if len(cell.lanes) > 1:
-            continue
-        [lane] = cell.lanes
-        good = counts_alone(arrays, lane)
-        lowest, highest = int(np.argmax(good)), len(good) - 1
-        replicas, in_use = variables.replicas[lane.key], variables.in_use[key]
-        program.at_least(f"survive_alone {_text(key)} low", {replicas: 1.0, in_use: -lowest}, 0)
-        program.at_most(f"survive_alone {_text(key)} high", {replicas: 1.0, in_use: -highest}, 0)
-        for gap in (count for count in range(lowest, highest) if not good[count]):
-            name = f"survive_alone_gap {_text(key)} {gap}"
-            above = program.integer(name, 0, 1)
-            program.at_most(f"{name} below", {replicas: 1.0, above: -(highest - gap + 1)}, gap - 1)
-            program.at_least(f"{name} above", {replicas: 1.0, above: -(gap + 1)}, 0)
-
-
-def define_survive_together(program: Program, arrays: Arrays, variables: Variables, parts: Parts) -> None:
-    """Hold the same where a pool has several accelerators, which carry it together.
-
-        none      sum over g of (replicas − k on) u_normal  >=  base
-        replica   sum over g of (replicas − k on) u_normal − m u_normal[g'] on[g']  >=  base,  for each g'; m on a node
-        zone      sum over g of (replicas − those in z − k on) u_failure  >=  base (1 + (surge − 1) part),  for each z
-        minimum   sum over g of (replicas − k on)  >=  minimum × in_use
-        on        (k + 1) on[r,p,g]  <=  replicas[r,p,g]  <=  highest × on[r,p,g]
-
-    ``part`` of the capacity in the fullest zone is first taken to be 1 / Z, then as large as an answer makes it.
-    Names: ``survive_together`` with ``none``, ``replica``, ``zone``, ``minimum``, ``on``.
-    """
-    for key, cell in _cells(arrays, variables):
-        if len(cell.lanes) == 1:
-            continue
-        in_use, scale = variables.in_use[key], 1 / max(lane.goodput for lane in cell.lanes)
-        usable = {lane: _usable(variables, cell, lane) for lane in cell.lanes}
-        have = _sum((terms, lane.goodput * scale) for lane, terms in usable.items())
-        name = f"survive_together {_text(key)}"
-
-        def at_least(
-            row: str, terms: Mapping[int, float], need: float, *, name: str = name, in_use: int = in_use
-        ) -> None:
-            program.at_least(f"{name} {row}", _sum([(terms, 1.0), ({in_use: -need * (1 - TOLERANCE)}, 1.0)]), 0)
-
-        at_least("none", have, float(arrays.base(key, "none").max()) / arrays.normal * scale)
-        at_least("minimum", _sum((terms, 1.0) for terms in usable.values()), cell.minimum)
-        for lane in cell.lanes:
-            replicas, on = variables.replicas[lane.key], variables.on[lane.key]
-            top = program.columns[replicas].upper
-            program.at_least(f"{name} on {lane.short} low", {replicas: 1.0, on: -(cell.canary + 1.0)}, 0)
-            program.at_most(f"{name} on {lane.short} high", {replicas: 1.0, on: -top}, 0)
-            if arrays.is_survived(key, "replica") and arrays.base(key, "replica").any():
-                gone = lane.goodput * scale * (lane.node_replicas if cell.loses_nodes else 1)
-                need = float(arrays.base(key, "replica").max()) / arrays.normal * scale
-                at_least(f"replica {lane.short}", _sum([(have, 1.0), ({on: -gone}, 1.0)]), need)
-        base = float(arrays.base(key, "zone").max())
-        if arrays.is_survived(key, "zone") and base:
-            part = parts.get(key, 1 / len(cell.zones))
-            need = base * (1 + (arrays.surge - 1) * part) / arrays.failure * scale
-            for zone in cell.zones:
-                lost = {lane: dict.fromkeys(variables.in_zone(lane, zone), -1.0) for lane in cell.lanes}
-                left = {lane: _sum([(terms, 1.0), (lost[lane], 1.0)]) for lane, terms in usable.items()}
-                stays = base * (1 - part) / arrays.failure * scale
-                terms = _carried(program, f"{name} kept {zone}", left, scale, stays)
-                at_least(f"zone {zone}", terms, need)
-
-
 def define_move_whole_class(program: Program, arrays: Arrays, variables: Variables) -> None:
     """Send all of a class somewhere when a region is lost.
 
@@ -180,46 +100,6 @@ def define_use_pools(program: Program, arrays: Arrays, variables: Variables) -> 
         program.at_most(f"use_pools_only {_text(key)}", {in_use: 1.0} | dict.fromkeys(arriving, -1.0), 0)
 
 
-def define_survive_region(program: Program, arrays: Arrays, variables: Variables) -> None:
-    """Hold own demand and what moves in when another region is lost.
-
-        sum over g of u_failure (replicas − k on)
-            >=  base[r,p,h] + surge × (sum over c of demand[c,l,p,h] share[c,l,r] / 100 − hosted)
-        hosted <= quota of the hosted route,   hosted <= what moves in of its classes
-
-    for every lost region l and each of its hours that can bind; base and demand of the classes that survive a region.
-    Time-sliced lanes carry at most the base. Rows are divided by the largest u_failure; the right side is lowered by
-    the relative tolerance of all comparisons. Names: ``survive_region``, ``survive_region_hosted``,
-    ``survive_region_kept``.
-    """
-    for key, cell in _cells(arrays, variables):
-        base = arrays.base(key, "region")
-        unit = 1 / (arrays.failure * max(lane.goodput for lane in cell.lanes))
-        scale = unit * arrays.failure
-        usable = {lane: _usable(variables, cell, lane) for lane in cell.lanes}
-        for lost in arrays.lost_regions:
-            moved = arrays.moved(key, lost) if lost != cell.region else {}
-            for hour in binding_hours(base, list(moved.values())) if moved else ():
-                name = f"{_text(key)} {lost} {hour}"
-                terms = _carried(program, f"survive_region_kept {name}", usable, scale, base[hour] * unit)
-                sent = {
-                    variables.share[residency, lost, cell.region]: hours[hour] / 100 * unit
-                    for residency, hours in moved.items()
-                }
-                need = {column: -arrays.surge * (1 - TOLERANCE) * value for column, value in sent.items()}
-                terms = _sum([(terms, 1.0), (need, 1.0)])
-                if cell.hosted is not None:
-                    route = [residency in cell.hosted.classes for residency in moved]
-                    allowed = {column: -value for column, value in sent.items()}
-                    allowed = {
-                        column: value for (column, value), may in zip(allowed.items(), route, strict=True) if may
-                    }
-                    hosted = program.real(f"hosted {name}", 0, cell.hosted.tok_s * unit)
-                    program.at_most(f"survive_region_hosted {name}", {hosted: 1.0} | allowed, 0)
-                    terms[hosted] = arrays.surge
-                program.at_least(f"survive_region {name}", terms, base[hour] * unit * (1 - TOLERANCE))
-
-
 def define_fit_nodes(program: Program, arrays: Arrays, variables: Variables) -> None:
     """Keep enough nodes in each zone, whole replicas on whole nodes.
 
@@ -254,9 +134,9 @@ def define_hold_quota(program: Program, arrays: Arrays, variables: Variables) ->
         for quota in arrays.intent.facts.quotas:
             terms: dict[int, float] = {}
             for (owner, node_pool, _), column in variables.nodes.items():
-                if owner == region and quota.quota_code in holdings_of(arrays, region, node_pool):
+                if owner == region and quota.quota_code in drawn_on(arrays, region, node_pool):
                     machine = arrays.intent.facts.machine_types[row.cloud, row.node_pools[node_pool].machine_type]
-                    terms[column] = float(machine.vcpu if quota.unit == "vcpu" else machine.node_gpus)
+                    terms[column] = quota.of_node(machine)
             if terms:
                 terms[variables.overflow[region, quota.quota_code]] = -1.0
                 held = granted[quota.quota_code].granted if quota.quota_code in granted else 0.0
@@ -271,10 +151,9 @@ def define_hold_cap(program: Program, arrays: Arrays, variables: Variables) -> N
     with the overflow under the region that stands for the account. Name: ``hold_cap``.
     """
     for owner, code, units in caps_of(arrays, variables.nodes):
-        held = arrays.intent.holdings(owner).quotas
         terms = {variables.nodes[row]: unit for row, unit in units.items()}
         terms[variables.overflow[owner, code]] = -1.0
-        program.at_most(f"hold_cap {owner} {code}", terms, held[code].granted if code in held else 0.0)
+        program.at_most(f"hold_cap {owner} {code}", terms, arrays.intent.cap_granted(owner, code))
 
 
 def define_hold_reservation(program: Program, arrays: Arrays, variables: Variables) -> None:
@@ -303,33 +182,6 @@ def node_devices(arrays: Arrays, region: str, node_pool: str) -> int:
     pool = row.node_pools[node_pool]
     machine = arrays.intent.facts.machine_types[row.cloud, pool.machine_type]
     return int(machine.node_gpus) * parts_of_card(pool.partition)
-
-
-def _usable(variables: Variables, cell: Cell, lane: Lane) -> dict[int, float]:
-    """Return the terms of a lane's replicas less its canaries."""
-    return _sum([({variables.replicas[lane.key]: 1.0}, 1.0), ({variables.on[lane.key]: -float(cell.canary)}, 1.0)])
-
-
-def _carried(
-    program: Program, name: str, usable: Mapping[Lane, Mapping[int, float]], scale: float, stays: float
-) -> dict[int, float]:
-    """Return the terms of what lanes carry after a loss; time-sliced ones at most the demand that ``stays``."""
-    terms = _sum((part, lane.goodput * scale) for lane, part in usable.items() if not lane.is_sliced)
-    sliced = _sum((part, -lane.goodput * scale) for lane, part in usable.items() if lane.is_sliced)
-    if sliced:
-        kept = program.real(name, 0, max(0.0, float(stays)))
-        program.at_most(name, {kept: 1.0} | sliced, 0)
-        terms[kept] = 1.0
-    return terms
-
-
-def _sum(parts: Iterable[tuple[Mapping[int, float], float]]) -> dict[int, float]:
-    """Return the sum of terms, each times its factor."""
-    total: dict[int, float] = {}
-    for terms, factor in parts:
-        for column, value in terms.items():
-            total[column] = total.get(column, 0.0) + value * factor
-    return total
 
 
 def _cells(arrays: Arrays, variables: Variables) -> Iterator[tuple[CellKey, Cell]]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from outlast.errors import PlanError, Problem
 from outlast.lock import Lock
 from outlast.planner.arrays import Arrays, CellKey, LaneKey
-from outlast.planner.constraints import Parts, define_constraints
+from outlast.planner.constraints import define_constraints
 from outlast.planner.needs import Case, Shares, broken_cases, lost_part, placed_of
 from outlast.planner.objective import change_stage, cost_stages, fixed_order
 from outlast.planner.program import Program
 from outlast.planner.solve import Limits, Optimum, optimise
+from outlast.planner.survival import Parts
 from outlast.planner.variables import SplitKey, Variables, define_variables, to_replicas, to_split
 
 MARGINS = (0.0, 1e-8, 1e-7, 1e-6)

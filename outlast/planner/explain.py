@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from outlast.errors import FactError
 from outlast.intent import Intent
-from outlast.lock import Binding, Lock, LockNodePool, LockPool, LockRegion, Window
+from outlast.lock import Binding, Lock, LockRegion, Window
 from outlast.planner.arrays import Arrays, CellKey, to_arrays
 from outlast.planner.holdings import holdings_of, needed
 from outlast.planner.loads import Crowded, Fullness, Strip, crowded, fullness, strips
@@ -216,7 +216,7 @@ def _pools(intent: Intent, region: str, block: LockRegion, full: Mapping[CellKey
         for key, replicas in pool.places.items():
             used[key] += replicas * pool.replica_devices
     for pool in block.pools.values():
-        own = sum(replicas * _gpus(block.node_pools[key], pool) for key, replicas in pool.places.items())
+        own = sum(replicas * pool.gpus_on(block.node_pools[key]) for key, replicas in pool.places.items())
         parts = {key: replicas * pool.replica_devices / used[key] for key, replicas in pool.places.items() if replicas}
         rows = {key: (block.node_pools[key], part) for key, part in parts.items()}
         gpus = sum(row.nodes.max * row.node_gpus * part for row, part in rows.values())
@@ -235,11 +235,6 @@ def _pools(intent: Intent, region: str, block: LockRegion, full: Mapping[CellKey
             binding=_in_words(pool.binding),
             full=full.get((region, pool.pool)),
         )
-
-
-def _gpus(row: LockNodePool, pool: LockPool) -> float:
-    """Return the GPUs that a replica takes of a node, a part of one where the card is divided."""
-    return pool.replica_devices * row.node_gpus / row.node_devices
 
 
 def _in_words(binding: Binding) -> str:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from outlast.intent import HOURS
 from outlast.lock import MAX_WINDOWS, Replicas, Window, floor_at
-from outlast.planner.arrays import Arrays, CellKey, Floats, Lane
-from outlast.planner.needs import TOLERANCE, Shares, capacity_after, lost_part, moved_in
+from outlast.planner.arrays import Arrays, CellKey, Lane
+from outlast.planner.needs import Shares, hours_of, is_enough
 
 DAY = 24
 ROLLOUT_PART = 10
@@ -45,32 +45,11 @@ def replicas_by_hour(arrays: Arrays, key: CellKey, lane: Lane, zones: Mapping[st
 def _holds(
     arrays: Arrays, key: CellKey, lane: Lane, zones: Mapping[str, int], count: int, shares: Shares
 ) -> NDArray[np.bool_]:
-    cell, planned = arrays.cells[key], sum(zones.values())
-    usable = count - cell.canary
-    good = np.full(HOURS, usable >= cell.minimum)
-    normal = lane.goodput * arrays.normal
-    good &= _enough(usable * normal, arrays.base(key, "none"))
-    if arrays.is_survived(key, "replica"):
-        at_once = min(lane.node_replicas, max(zones.values())) if cell.loses_nodes else 1
-        good &= _enough(max(0, usable - at_once) * normal, arrays.base(key, "replica"))
-    base = arrays.base(key, "zone")
-    if arrays.is_survived(key, "zone") and base.any():
-        for zone in zones:
-            part = lost_part({lane: zones}, zone)
-            left = max(0, usable - -(-count * zones[zone] // planned))
-            have = capacity_after(arrays, {lane: left}, base * (1 - part))
-            good &= _enough(have, base * (1 + (arrays.surge - 1) * part))
-    base = arrays.base(key, "region")
-    have = capacity_after(arrays, {lane: max(0, usable)}, base)
-    for gone in arrays.lost_regions:
-        moved = moved_in(arrays, key, gone, shares) if gone != cell.region else None
-        if moved is not None:
-            good &= _enough(have, base + arrays.surge * moved)
+    cell = arrays.cells[key]
+    good = np.full(HOURS, count - cell.canary >= cell.minimum)
+    for _, need, have in hours_of(arrays, key, {lane.key: zones}, {lane.key: count}, shares):
+        good &= is_enough(have, need)
     return good
-
-
-def _enough(have: Floats | float, need: Floats) -> NDArray[np.bool_]:
-    return np.asarray(have >= need - TOLERANCE * np.maximum(1.0, need))
 
 
 def to_floors(needed: Sequence[int]) -> tuple[int, tuple[Window, ...]]:

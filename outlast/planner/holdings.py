@@ -9,22 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from outlast.errors import InfeasiblePlan, Problem
 from outlast.intent import Intent
 from outlast.intent.capacity import Holdings, Quota
 from outlast.lock import Lock, cap_needs
 from outlast.planner.trials import Trials
+from outlast.planner.variables import HoldingKey
 
-HoldingKey: TypeAlias = tuple[str, str]
-"""(region, quota code or reservation id)."""
 BOUNDLESS = 10_000_000
 """An amount no plan reaches, small enough for the solver's tolerances."""
 _ROUNDS = 5
 """How often a plan may name another shortage after the last one is lifted."""
 _NEEDED = re.compile(r"^([\d,]+) (?:vCPU|GPUs|nodes) or more$")
-_UNITS = {"vcpu": "vCPU", "gpus": "GPUs"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,8 @@ def holdings_of(intent: Intent) -> dict[HoldingKey, Holding]:
             for quota in intent.facts.quotas_for(row.cloud, pool.machine_type, pool.capacity):
                 code = quota.quota_code
                 granted = held.quotas[code].granted if code in held.quotas else 0.0
-                found[region, code] = Holding(region, code, "quotas", _UNITS[quota.unit], granted, quota.raise_with)
+                unit, raise_with = quota.written_unit, quota.raise_with
+                found[region, code] = Holding(region, code, "quotas", unit, granted, raise_with)
         for name, reservation in held.reservations.items():
             found[region, name] = Holding(region, name, "reservations", "nodes", reservation.nodes, "")
     return found | {cap.key: cap for cap in _caps(intent)}
@@ -86,22 +85,17 @@ def holdings_of(intent: Intent) -> dict[HoldingKey, Holding]:
 
 def _caps(intent: Intent) -> Iterator[Holding]:
     """Yield every cap over all regions of an account that some declared node pool counts against, granted or not."""
-    owners = {name: (row.cloud, row.account) for name, row in intent.regions.items()}
     for region, row in intent.regions.items():
-        sharing = [name for name, owner in owners.items() if owner == owners[region]]
         for pool in row.node_pools.values():
             for cap in intent.facts.caps_for(row.cloud, pool.machine_type, pool.capacity):
-                stated = {
-                    name: q.granted for name in sharing if (q := intent.holdings(name).quotas.get(cap.quota_code))
-                }
                 yield Holding(
-                    region=next(iter(stated), sharing[0]),
+                    region=intent.cap_holder(region, cap.quota_code),
                     name=cap.quota_code,
                     kind="quotas",
-                    unit=_UNITS[cap.unit],
-                    held=max(stated.values(), default=0.0),
+                    unit=cap.written_unit,
+                    held=intent.cap_granted(region, cap.quota_code),
                     raise_with=cap.raise_with,
-                    shared_by=tuple(sharing),
+                    shared_by=intent.regions_of_account(region),
                 )
 
 
@@ -130,10 +124,7 @@ def boundless(intent: Intent, keys: Iterable[HoldingKey] | None = None) -> Inten
 
 def needed(lock: Lock, intent: Intent) -> dict[HoldingKey, float]:
     """Return what a lock of the fleet needs of every quota and reservation."""
-    found: dict[HoldingKey, float] = {}
-    for (_, _, cap), needs in cap_needs(lock.regions, intent).items():
-        holder = next(held for held in _caps(intent) if held.name == cap.quota_code and {*needs} <= {*held.shared_by})
-        found[holder.key] = sum(needs.values())
+    found: dict[HoldingKey, float] = dict(cap_needs(lock.regions, intent))
     for region, block in lock.regions.items():
         for code, quota in block.quotas.items():
             found[region, code] = quota.peak

@@ -67,28 +67,47 @@ def cases_of(arrays: Arrays, key: CellKey, placed: Placed, shares: Shares) -> It
         placed: replicas of its lanes by zone.
         shares: where lost regions go.
     """
+    serving = {lane: sum(zones.values()) for lane, zones in placed.items()}
+    for lost, need, have in hours_of(arrays, key, placed, serving, shares):
+        yield _worst(lost, need, have)
+
+
+def hours_of(
+    arrays: Arrays, key: CellKey, placed: Placed, serving: Mapping[LaneKey, int], shares: Shares
+) -> Iterator[tuple[str, Floats, Floats | float]]:
+    """Yield (loss, need, have) by hour, in the order of `cases_of`, of as many replicas as serve.
+
+    Args:
+        arrays: the fleet's needs.
+        key: the cell.
+        placed: planned replicas of its lanes by zone; those that serve lie in the same parts, rounded up where lost.
+        serving: lane -> replicas that serve, canaries included.
+        shares: where lost regions go.
+    """
     cell = arrays.cells[key]
     lanes = {lane: placed[lane.key] for lane in cell.lanes if lane.key in placed}
-    usable = {lane: max(0, sum(zones.values()) - cell.canary) for lane, zones in lanes.items()}
+    usable = {lane: max(0, serving[lane.key] - cell.canary) for lane in lanes}
     normal = sum(count * lane.goodput for lane, count in usable.items()) * arrays.normal
-    yield _worst("none", arrays.base(key, "none"), normal)
+    yield "none", arrays.base(key, "none"), normal
     if arrays.is_survived(key, "replica"):
         lost = [lane.goodput * (_on_a_node(lane, zones) if cell.loses_nodes else 1) for lane, zones in lanes.items()]
         have = max(0.0, normal - max(lost, default=0.0) * arrays.normal)
-        yield _worst("node" if cell.loses_nodes else "replica", arrays.base(key, "replica"), have)
+        yield "node" if cell.loses_nodes else "replica", arrays.base(key, "replica"), have
     base = arrays.base(key, "zone")
     if arrays.is_survived(key, "zone") and base.any():
         for zone in cell.zones:
             part = lost_part(lanes, zone)
-            left = {lane: max(0, usable[lane] - zones.get(zone, 0)) for lane, zones in lanes.items()}
-            have_hours = capacity_after(arrays, left, base * (1 - part))
-            yield _worst("zone", base * (1 + (arrays.surge - 1) * part), have_hours)
+            left = {
+                lane: max(0, usable[lane] - -(-serving[lane.key] * zones.get(zone, 0) // max(1, sum(zones.values()))))
+                for lane, zones in lanes.items()
+            }
+            yield "zone", base * (1 + (arrays.surge - 1) * part), capacity_after(arrays, left, base * (1 - part))
     base = arrays.base(key, "region")
-    have_hours = capacity_after(arrays, usable, base)
+    after = capacity_after(arrays, usable, base)
     for gone in arrays.lost_regions:
-        need = moved_in(arrays, key, gone, shares) if gone != cell.region else None
-        if need is not None:
-            yield _worst(gone, base + arrays.surge * need, have_hours)
+        moved = moved_in(arrays, key, gone, shares) if gone != cell.region else None
+        if moved is not None:
+            yield gone, base + arrays.surge * moved, after
 
 
 def lost_part(lanes: Mapping[Lane, Mapping[str, int]], zone: str) -> float:
@@ -192,19 +211,20 @@ def counts_alone(arrays: Arrays, lane: Lane) -> NDArray[np.bool_]:
     usable = planned - cell.canary
     fullest = -(-planned // len(lane.zones))
     good = usable >= cell.minimum
-    good &= _enough(usable * normal, arrays.base(key, "none").max())
+    good &= is_enough(usable * normal, arrays.base(key, "none").max())
     if arrays.is_survived(key, "replica"):
         at_once = np.minimum(lane.node_replicas, fullest) if cell.loses_nodes else 1
-        good &= _enough(np.maximum(0, usable - at_once) * normal, arrays.base(key, "replica").max())
+        good &= is_enough(np.maximum(0, usable - at_once) * normal, arrays.base(key, "replica").max())
     base = float(arrays.base(key, "zone").max())
     if arrays.is_survived(key, "zone") and base:
         part = fullest / np.maximum(planned, 1)
         have = (usable - fullest) * failure
         if lane.is_sliced:
             have = np.minimum(have, base * (1 - part))
-        good &= _enough(have, base * (1 + (arrays.surge - 1) * part))
+        good &= is_enough(have, base * (1 + (arrays.surge - 1) * part))
     return good
 
 
-def _enough(have: NDArray[np.floating], need: NDArray[np.floating] | float) -> NDArray[np.bool_]:
+def is_enough(have: NDArray[np.floating] | float, need: NDArray[np.floating] | float) -> NDArray[np.bool_]:
+    """Return where capacity covers a need, but for rounding."""
     return np.asarray(have >= need - TOLERANCE * np.maximum(1.0, need))

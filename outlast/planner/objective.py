@@ -22,7 +22,7 @@ from outlast.planner.needs import Shares
 from outlast.planner.program import INFINITY, Program, Terms
 from outlast.planner.variables import RowKey, Variables
 
-WHOLE = 0.5
+HALF = 0.5
 """Slack when a sum of whole numbers is held at its optimum."""
 CENTS = 1e-6
 """USD per hour below which two plans cost the same."""
@@ -44,7 +44,7 @@ def cost_stages(arrays: Arrays, variables: Variables) -> list[Stage]:
     """Return the stages that make a plan good."""
     stages = []
     if arrays.intent.fleet.objective == "replicas":
-        stages.append(Stage("replicas", dict.fromkeys(variables.replicas.values(), 1.0), WHOLE))
+        stages.append(Stage("replicas", dict.fromkeys(variables.replicas.values(), 1.0), HALF))
     return [*stages, Stage("money", dict(_money(arrays, variables)), CENTS)]
 
 
@@ -54,7 +54,7 @@ def shift_stage(program: Program, variables: Variables, shares: Shares) -> Stage
     for (residency, lost, survivor), column in variables.share.items():
         held = shares.get(residency, {}).get(lost, {}).get(survivor, 0)
         costs |= _change(program, f"shift {residency} {lost} {survivor}", column, held, down=True)
-    return Stage("shift", costs, WHOLE)
+    return Stage("shift", costs, HALF)
 
 
 def change_stage(program: Program, arrays: Arrays, variables: Variables, in_force: Lock) -> Stage:
@@ -63,7 +63,7 @@ def change_stage(program: Program, arrays: Arrays, variables: Variables, in_forc
     for key, column in variables.replicas.items():
         held = replicas_in_force(in_force, arrays, key)
         costs |= _change(program, f"change {' '.join(key)}", column, held, down=in_force.step == "settle")
-    return Stage("change", costs, WHOLE)
+    return Stage("change", costs, HALF)
 
 
 def fixed_order(arrays: Arrays, variables: Variables) -> list[int]:

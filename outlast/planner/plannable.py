@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from outlast.errors import Problem, listed
 from outlast.intent import Intent
+from outlast.intent.models import COLD
 from outlast.intent.regions import NodePool
 from outlast.replica import slow_starts
-
-_COLD = "scale-to-zero"
 
 
 def used_models(intent: Intent) -> tuple[str, ...]:
@@ -24,7 +23,7 @@ def usable_node_pools(intent: Intent, region: str, model: str, accelerator: str)
     Headroom is a fixed count that nobody takes away; what scales to zero needs nodes that come and go. Spot is neither.
     """
     detail = intent.models[model]
-    scaling = "elastic" if detail.tier == _COLD else "fixed"
+    scaling = "elastic" if detail.tier == COLD else "fixed"
     pools = intent.node_pools_for(region, accelerator, detail.accelerators[accelerator].partition)
     return {name: pool for name, pool in pools.items() if pool.capacity != "spot" and pool.scaling == scaling}
 
@@ -50,7 +49,7 @@ def check_plannable(intent: Intent) -> Iterator[Problem]:
                 for accelerator, how in found.items()
                 for name, pool in intent.node_pools_for(region, accelerator, how.partition).items()
             }
-            is_cold = intent.models[model].tier == _COLD
+            is_cold = intent.models[model].tier == COLD
             yield Problem(
                 where=f"{intent.name}/regions.yaml, regions.{region}.node_pools",
                 what=(

@@ -20,7 +20,7 @@ from outlast.planner.needs import Shares, counts_alone
 from outlast.planner.objective import duty
 from outlast.planner.scale import ScaleProblem
 from outlast.planner.scale.problem import Bools, Ints
-from outlast.planner.variables import holdings_of
+from outlast.planner.variables import drawn_on
 
 _Card: TypeAlias = tuple[str, str, str]
 """(accelerator, partition, reservation or nothing): what GPUs of one price and limit are."""
@@ -42,14 +42,19 @@ def to_scale(arrays: Arrays, *, whole: bool = True) -> ScaleProblem:
     allowed: Bools = np.zeros(shape, dtype=bool)
     gpu_usd_h: Floats = np.full((shape[0], shape[2]), np.inf)
     quota: Floats = np.zeros((shape[0], shape[2]))
+    carriers: dict[tuple[str, _Card], dict[str, None]] = {}
     for lane, found in lanes.items():
+        for card_key, node_pools in found.items():
+            carriers.setdefault((lane.region, card_key), {}).update(dict.fromkeys(node_pools))
         region, pool = regions.index(lane.region), pools.index(lane.pool)
-        for card, node_pools in ((cards.index(key), names) for key, names in found.items()):
+        for card in map(cards.index, found):
             allowed[region, pool, card] = True
             replica_tok_s[pool, card] = lane.goodput * arrays.failure
             replica_gpus[pool, card] = _gpus(lane)
-            gpu_usd_h[region, card] = min(gpu_usd_h[region, card], _gpu_usd_h(arrays, lane.region, node_pools))
-            quota[region, card] = max(quota[region, card], _granted_gpus(arrays, lane.region, node_pools))
+    for (name, card_key), carrying in carriers.items():
+        region, card = regions.index(name), cards.index(card_key)
+        gpu_usd_h[region, card] = _gpu_usd_h(arrays, name, tuple(carrying))
+        quota[region, card] = _granted_gpus(arrays, name, tuple(carrying))
     floor, least = np.zeros(shape[:2]), np.zeros(shape[:2])
     canary = np.zeros(shape[1])
     for (name, pool_name), cell in arrays.cells.items():
@@ -174,7 +179,7 @@ def _granted_gpus(arrays: Arrays, region: str, node_pools: Sequence[str]) -> flo
         pool = place.node_pools[name]
         machine = arrays.intent.facts.machine_types[place.cloud, pool.machine_type]
         limits = [np.inf]
-        for held in holdings_of(arrays, region, name):
+        for held in drawn_on(arrays, region, name):
             if held in holdings.reservations:
                 limits.append(holdings.reservations[held].nodes * machine.node_gpus)
             elif held in holdings.quotas:

@@ -11,7 +11,7 @@ from outlast.planner.arrays import Arrays, LaneKey
 from outlast.planner.needs import Case, Shares, binding_case, placed_of
 from outlast.planner.program import Program
 from outlast.planner.solve import Limits, minimise
-from outlast.planner.variables import HoldingKey, Variables, allow_overflow, holdings_of, to_replicas, to_shares
+from outlast.planner.variables import HoldingKey, Variables, allow_overflow, drawn_on, to_replicas, to_shares
 
 _ROUNDING = 0.01
 """Of a quota or reservation; both are whole."""
@@ -70,9 +70,7 @@ def check_held(arrays: Arrays, blocks: Mapping[str, LockRegion]) -> None:
             if need > (held := _held(arrays, (region, name)))
         ]
     for cap in short_caps(blocks, arrays.intent):
-        facts = {quota.quota_code: quota for quota in arrays.intent.facts.quotas}
-        unit = "vCPU" if cap.unit == "vcpu" else "GPUs"
-        short = Short(cap.region, cap.code, unit, cap.granted, cap.need, facts[cap.code].raise_with)
+        short = _short(arrays, (cap.region, cap.code), cap.need - cap.granted)
         problems.append(to_problem(arrays, short, ["all regions of its account together"]))
     if problems:
         raise InfeasiblePlan(problems)
@@ -109,7 +107,7 @@ def _reasons(arrays: Arrays, held: HoldingKey, replicas: Mapping[LaneKey, int], 
             for lane in cell.lanes
             if region == cell.region
             and replicas.get(lane.key)
-            and any(name in (*holdings_of(arrays, region, node_pool), *caps) for node_pool in lane.node_pools)
+            and any(name in (*drawn_on(arrays, region, node_pool), *caps) for node_pool in lane.node_pools)
         ]
         if using:
             case = binding_case(arrays, key, placed_of(cell, replicas), shares)
@@ -122,8 +120,7 @@ def _short(arrays: Arrays, held: HoldingKey, beyond: float) -> Short:
     cloud = arrays.intent.regions[region].cloud
     for quota in arrays.intent.facts.quotas:
         if (quota.cloud, quota.quota_code) == (cloud, name):
-            unit = "vCPU" if quota.unit == "vcpu" else "GPUs"
-            return Short(region, name, unit, granted, granted + beyond, quota.raise_with)
+            return Short(region, name, quota.written_unit, granted, granted + beyond, quota.raise_with)
     return Short(region, name, "nodes", granted, granted + beyond, "")
 
 
@@ -132,6 +129,8 @@ def _held(arrays: Arrays, held: HoldingKey) -> float:
     holdings = arrays.intent.holdings(region)
     if name in holdings.reservations:
         return holdings.reservations[name].nodes
+    if any(quota.quota_code == name and quota.is_account_wide for quota in arrays.intent.facts.quotas):
+        return arrays.intent.cap_granted(region, name)
     return holdings.quotas[name].granted if name in holdings.quotas else 0.0
 
 
@@ -142,7 +141,7 @@ def _gpus_per_unit(arrays: Arrays, held: HoldingKey) -> float:
     machines = [
         arrays.intent.facts.machine_types[row.cloud, pool.machine_type]
         for node_pool, pool in row.node_pools.items()
-        if name in holdings_of(arrays, region, node_pool)
+        if name in drawn_on(arrays, region, node_pool)
     ] or [machine for machine in arrays.intent.facts.machine_types.values() if machine.cloud == row.cloud]
     if name in arrays.intent.holdings(region).reservations:
         return max(machine.node_gpus for machine in machines)

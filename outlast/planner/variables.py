@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from outlast.intent.regions import Region
 from outlast.planner.arrays import Arrays, CellKey, Lane, LaneKey, Move
 from outlast.planner.needs import Shares, most_replicas
 from outlast.planner.program import INFINITY, Program
@@ -119,7 +118,7 @@ def _rows_and_holdings(
                 row = (lane.region, node_pool, zone)
                 rows[row] = rows.get(row, 0) + most
         for node_pool in lane.node_pools:
-            holdings |= dict.fromkeys((lane.region, held) for held in holdings_of(arrays, lane.region, node_pool))
+            holdings |= dict.fromkeys((lane.region, held) for held in drawn_on(arrays, lane.region, node_pool))
     return rows, list(holdings)
 
 
@@ -134,28 +133,18 @@ def caps_of(arrays: Arrays, rows: Iterable[RowKey]) -> Iterator[tuple[str, str, 
     found: dict[tuple[str, str], dict[RowKey, float]] = {}
     for row in chosen:
         place = arrays.intent.regions[row[0]]
-        account = [name for name, other in arrays.intent.regions.items() if _account(other) == _account(place)]
-        if not planned.intersection(account) <= regions:
+        if not planned.intersection(arrays.intent.regions_of_account(row[0])) <= regions:
             continue
         pool = place.node_pools[row[1]]
         machine = arrays.intent.facts.machine_types[place.cloud, pool.machine_type]
         for cap in arrays.intent.facts.caps_for(place.cloud, pool.machine_type, pool.capacity):
-            unit = float(machine.vcpu if cap.unit == "vcpu" else machine.node_gpus)
-            found.setdefault((_holder(arrays, account, cap.quota_code), cap.quota_code), {})[row] = unit
+            holder = arrays.intent.cap_holder(row[0], cap.quota_code)
+            found.setdefault((holder, cap.quota_code), {})[row] = cap.of_node(machine)
     for (owner, code), terms in found.items():
         yield owner, code, terms
 
 
-def _account(region: Region) -> tuple[str, str]:
-    return region.cloud, region.account
-
-
-def _holder(arrays: Arrays, account: Sequence[str], code: str) -> str:
-    """Return the region under which capacity.yaml holds a cap of an account; without one, the first."""
-    return next((name for name in account if code in arrays.intent.holdings(name).quotas), account[0])
-
-
-def holdings_of(arrays: Arrays, region: str, node_pool: str) -> tuple[str, ...]:
+def drawn_on(arrays: Arrays, region: str, node_pool: str) -> tuple[str, ...]:
     """Return the quotas and the reservation that nodes of a node pool count against."""
     row = arrays.intent.regions[region]
     pool = row.node_pools[node_pool]

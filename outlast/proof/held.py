@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from outlast.intent import HOURS, Intent, region_stack
+from outlast.intent.models import COLD
 from outlast.intent.partitions import is_sliced
 from outlast.lock import AppliedFile, AppliedPool, Counts, Lock, counts_of, floor_at, nodes_for
-
-COLD = "scale-to-zero"
-"""Tier whose replicas start on demand: quota and node limits hold them, not running nodes."""
 
 
 @dataclass(frozen=True)

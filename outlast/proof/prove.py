@@ -25,8 +25,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from outlast.intent import HOURS, Intent
+from outlast.intent.models import COLD
 from outlast.lock import Lock
-from outlast.proof.held import COLD, Held, PoolHeld, held_of_lock
+from outlast.proof.held import Held, PoolHeld, held_of_lock
 
 TOLERANCE = 1e-9
 """Relative slack in comparisons, for the rounding of floating-point sums only."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from outlast.errors import ConfigError, InfeasiblePlan, Problem
 from outlast.intent import Intent
-from outlast.intent.models import WHOLE, Model
+from outlast.intent.models import COLD, WHOLE, Model
 from outlast.intent.partitions import MIG, profile_of
 from outlast.replica.cold_start import ColdStart, cold_start
 from outlast.replica.memory import memory_of, on_fewest_gpus
@@ -94,7 +94,7 @@ def slow_starts(intent: Intent) -> Iterator[SlowStart]:
     """
     for name, model in intent.models.items():
         artifact = intent.artifacts.models.get(model.artifact)
-        if model.tier != "scale-to-zero" or artifact is None:
+        if model.tier != COLD or artifact is None:
             continue
         for region, row in intent.regions.items():
             for accelerator, how in intent.accelerators_for(name, region).items():

@@ -71,12 +71,12 @@ class SpendReport:
     @cached_property
     def quotas(self) -> tuple[QuotaUse, ...]:
         """All quotas that the lock's node pools count against."""
-        units = {quota.quota_code: quota.unit for quota in self.intent.facts.quotas}
+        units = {quota.quota_code: quota.written_unit for quota in self.intent.facts.quotas}
         return tuple(
-            QuotaUse(region, code, _UNITS[units[code]], _granted(self.intent, region, code), need)
+            QuotaUse(region, code, units[code], _granted(self.intent, region, code), need)
             for region, block in self.lock.regions.items()
             if region in self.intent.regions
-            for code, need in quota_needs(block, self.intent, region).items()
+            for code, need in quota_needs(block.node_pools.values(), self.intent, region).items()
         )
 
     @property
@@ -172,7 +172,6 @@ def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(parts)
 
 
-_UNITS = {"vcpu": "vCPU", "gpus": "GPUs"}
 _HALF_A_CENT = 0.005
 """Less is the rounding of sums."""
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from outlast.lock import Lock, undeclared
+from outlast.lock import Lock, short_quotas, undeclared
 from tests.builders import make_block, make_intent, make_lock, make_lock_document
 
 NAMES = ("us-east", "eu-north")
@@ -67,3 +67,8 @@ def test_homes_are_those_of_intent():
 def test_a_region_of_no_declared_name_differs():
     found = blocks() | {"mars": make_block("us-west", 2)}
     assert paths(make_lock(make_intent(), found)) == {"regions"}
+
+
+def test_quotas_of_a_lock_with_a_machine_type_that_facts_lack_are_judged_all_the_same():
+    document = make_lock_document(make_intent(), blocks(machine_type="p5.unheard-of"), {})
+    assert list(short_quotas(Lock.model_validate(document), make_intent())) == []

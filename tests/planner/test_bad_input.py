@@ -5,11 +5,21 @@ from typing import Any
 
 import pytest
 
-from outlast.errors import OutlastError
+from outlast.errors import OutlastError, PlanError
 from outlast.lock import overfull
 from outlast.planner import plan, settle, settled_lock
 from outlast.proof import prove
-from tests.builders import H100, P_QUOTA, make_artifact, make_curve, make_intent, merged, plain_lines
+from tests.builders import (
+    H100,
+    P_QUOTA,
+    make_artifact,
+    make_block,
+    make_curve,
+    make_intent,
+    make_lock,
+    merged,
+    plain_lines,
+)
 from tests.tiers import cold_fleet, make_adapters
 
 Changes = dict[str, Any]
@@ -324,3 +334,11 @@ def test_a_raise_that_is_not_deployed_does_not_settle():
     with pytest.raises(OutlastError) as caught:
         settle(intent, plan(intent, old).lock, None)
     assert any("outlast applied test" in line for line in plain_lines(caught.value))
+
+
+def test_nodes_in_force_of_a_machine_type_that_facts_lack_are_a_problem_with_a_place():
+    blocks = {name: make_block(name, 2, 2) for name in ("us-east", "eu-north")}
+    blocks["us-east"]["node_pools"]["gh100-1-a"]["machine_type"] = "p5.unheard-of"
+    with pytest.raises(PlanError, match=r"p5\.unheard-of") as caught:
+        plan(make_intent(), make_lock(make_intent(), blocks))
+    assert all(problem.where and problem.do for problem in caught.value.problems)

@@ -8,7 +8,7 @@ from outlast.planner.conflict import _largest_part
 from outlast.planner.holdings import smallest_asks, with_amounts
 from outlast.planner.runway import grown
 from outlast.planner.trials import Trials, size_of
-from tests.builders import P_QUOTA, make_curve, make_intent, merged
+from tests.builders import GCP_CAP, P_QUOTA, make_curve, make_intent, merged
 
 FLAT = {"demand": [make_curve("shop", "us-east", 2800)]}
 EU = {"serve_in": ["EU"], "fail_over_to": ["EU"], "legal_basis": "contract", "allowed_outage": "1 h"}
@@ -36,6 +36,15 @@ def test_the_smallest_asks_are_enough_and_no_smaller_ones_are():
     for key, needed in amounts.items():
         with pytest.raises(InfeasiblePlan):
             plan(with_amounts(intent, amounts | {key: needed - 1}), None)
+
+
+def test_a_cap_of_an_account_that_is_short_is_among_what_would_lift_the_conflict():
+    small = {"eu-west": {"quotas": {GCP_CAP: {"granted": "8 GPUs", "as_of": "2026-11-01"}}}}
+    intent = make_intent("us-east", "eu-west", demand=FLAT, capacity={"regions": small})
+    asks, _ = smallest_asks(intent, Trials())
+    assert [ask.holding.key for ask in asks] == [("eu-west", GCP_CAP)]
+    enough = {ask.holding.key: ask.needed for ask in asks}
+    assert plan(with_amounts(intent, enough), None)
 
 
 def test_asks_of_a_fleet_that_has_a_plan_are_none():

@@ -12,7 +12,7 @@ from outlast.lock import Lock, LockPool, overfull
 from outlast.planner import settled_lock
 from outlast.planner.floors import to_floors
 from outlast.proof import Case, prove
-from tests.builders import H100, make_curve, make_holdings, make_intent, make_model, merged
+from tests.builders import H100, REGION_PLACES, make_curve, make_holdings, make_intent, make_model, merged
 from tests.tiers import cold_fleet, make_adapters
 
 L4 = "l4-24"
@@ -275,3 +275,21 @@ def test_a_class_that_survives_no_region_holds_its_zones_whatever_spills():
         settled_lock(make_intent(tenants=classes, guardrails={"zone_excess": excess})) for excess in ("stays", "spills")
     ]
     assert plans[0].regions == plans[1].regions
+
+
+@pytest.mark.parametrize("tok_s", [300, 600])
+def test_a_lost_node_of_a_packed_pool_asks_no_more_where_a_second_accelerator_could_help(tok_s):
+    # a node has 56 places, but never more replicas than the fullest zone
+    mig = on(H100, 110, partition="mig-7x1g.10gb", gpus_per_replica=1)
+    zones = {name: list(REGION_PLACES[name][2]) for name in BOTH}
+    divided = {n: {"machine_type": "p5.48xlarge", "zones": zones[n], "partition": "mig-7x1g.10gb"} for n in BOTH}
+    small = {n: {"machine_type": "g6.xlarge", "zones": ZONES[n]} for n in BOTH}
+    alone, both = (
+        make_intent(
+            regions={"regions": {n: {"node_pools": {"mig": divided[n], "small": small[n]}} for n in BOTH}},
+            models={"models": {"chat": make_model(tier="packed", shape="Llama-3.1-8B") | {"accelerators": cards}}},
+            demand={"demand": [make_curve("shop", "us-east", tok_s)]},
+        )
+        for cards in (mig, mig | on(L4, 70, gpus_per_replica=1))
+    )
+    assert pools_of(proven(both))["us-east chat-h100"].places == pools_of(proven(alone))["us-east chat-h100"].places

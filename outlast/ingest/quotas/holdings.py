@@ -16,7 +16,6 @@ from outlast.intent import Intent
 from outlast.intent.known import unknown
 
 FILE = "capacity.yaml"
-_UNITS = {"vcpu": "vCPU", "gpus": "GPUs"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +75,7 @@ def read_quotas(path: Path, region: str, intent: Intent, as_of: date) -> QuotaIm
         other = next((cloud for cloud, found in readers().items() if found.recognises(document)), None)
         what = f"is no listing of {row.cloud}" + (f" but of {other}" if other else "")
         raise ConfigError(Problem(where=where, what=what, do=f"Save what this prints: {reader.COMMAND}"))
-    units = {quota.quota_code: _UNITS[quota.unit] for quota in intent.facts.quotas if quota.cloud == row.cloud}
+    units = {quota.quota_code: quota.written_unit for quota in intent.facts.quotas if quota.cloud == row.cloud}
     wanted = Wanted(provider_region=row.provider_region, account=row.account, codes=frozenset(units))
     amounts = reader.amounts(document, wanted, where)
     needed = {

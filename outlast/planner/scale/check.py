@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from outlast.planner.scale.problem import TOLERANCE, WHOLE, Floats, Ints, ScaleProblem
+from outlast.planner.scale.problem import POINTS, TOLERANCE, Floats, Ints, ScaleProblem
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _in_use(problem: ScaleProblem, shares: Ints) -> np.ndarray:
 def _share_breaches(problem: ScaleProblem, shares: Ints) -> Iterator[Breach]:
     for residency, lost in np.ndindex(*problem.moves.shape):
         row = shares[residency, lost]
-        need = WHOLE if problem.moves[residency, lost] else 0
+        need = POINTS if problem.moves[residency, lost] else 0
         allowed = row[problem.survivors[residency, lost]].sum() if need else row.sum()
         if (row < 0).any() or row.sum() != need or allowed != need:
             yield Breach("share", (residency, lost), need, float(allowed))
@@ -77,7 +77,7 @@ def _capacity_breaches(problem: ScaleProblem, shares: Ints, capacity: Floats) ->
         load = at_home.copy()
         for residency in np.flatnonzero(problem.moves[:, lost]):
             arriving = problem.surge * problem.demand_tok_s[residency, lost]
-            load += (shares[residency, lost] / WHOLE)[:, None, None] * arriving
+            load += (shares[residency, lost] / POINTS)[:, None, None] * arriving
         load[lost] = 0.0
         for region, pool in np.argwhere(capacity < load.max(axis=2) * (1 - TOLERANCE)):
             hour = int(load[region, pool].argmax())

@@ -13,7 +13,7 @@ from outlast.planner.scale.check import check
 from outlast.planner.scale.exact import MOST_CELLS, search_all
 from outlast.planner.scale.hourly import Progress, is_within_quota, silent
 from outlast.planner.scale.loads import to_loads, to_needs
-from outlast.planner.scale.problem import OVERFLOW_FACTOR, TOLERANCE, WHOLE, Floats, Ints, ScaleProblem
+from outlast.planner.scale.problem import OVERFLOW_FACTOR, POINTS, TOLERANCE, Floats, Ints, ScaleProblem
 from outlast.planner.scale.search import Search, to_points
 from outlast.planner.scale.staircase import Staircase
 from outlast.planner.scale.static import StaticBound, even_shares, static_bound
@@ -101,8 +101,8 @@ def _starts(problem: ScaleProblem, shares: Floats, previous_pct: Ints | None) ->
                     allowed=str(points.shape),
                 )
             )
-        fits = (previous_pct >= 0).all(axis=2) & ((previous_pct * problem.targets).sum(axis=2) == WHOLE)
-        fits &= previous_pct.sum(axis=2) == WHOLE
+        fits = (previous_pct >= 0).all(axis=2) & ((previous_pct * problem.targets).sum(axis=2) == POINTS)
+        fits &= previous_pct.sum(axis=2) == POINTS
         starts.append(np.where(fits[:, :, None], previous_pct, points))
     return starts
 
@@ -139,7 +139,7 @@ def _part(progress: Progress, index: int, count: int, done_ratio: float) -> None
 
 def _count(problem: ScaleProblem, points: Ints, progress: Progress) -> Ints:
     """Return the counts that shares need, trimmed."""
-    needs = to_needs(problem, to_loads(problem, points / WHOLE))
+    needs = to_needs(problem, to_loads(problem, points / POINTS))
     counts = assign(problem, needs, lambda done_ratio: progress("replicas", done_ratio))
     return _trimmed(problem, needs, counts)
 
@@ -167,7 +167,7 @@ def _improve(problem: ScaleProblem, points: Ints, replicas: Ints, bound: float) 
     exact = search_all(problem, points, replicas)
     plans = [(points, replicas), (exact.points, _count(problem, exact.points, silent))]
     if not check(problem, exact.points, exact.replicas):
-        needs = to_needs(problem, to_loads(problem, exact.points / WHOLE))
+        needs = to_needs(problem, to_loads(problem, exact.points / POINTS))
         plans.append((exact.points, _trimmed(problem, needs, exact.replicas)))
     return *_cheapest(problem, *plans), max(bound, exact.bound)
 

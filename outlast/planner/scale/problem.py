@@ -19,7 +19,7 @@ Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
 TOLERANCE = 1e-9
 """Relative distance of capacity and need that is rounding."""
-WHOLE = 100
+POINTS = 100
 """Points that the shares of a class that leaves a region sum to."""
 OVERFLOW_FACTOR = 50.0
 """Price of a GPU beyond quota, in the dearest price of a GPU: never worth it, unless nothing else serves."""

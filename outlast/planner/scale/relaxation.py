@@ -15,7 +15,7 @@ import numpy as np
 
 from outlast.planner.scale.cover_columns import CoverColumns
 from outlast.planner.scale.cuts import Cuts
-from outlast.planner.scale.problem import WHOLE, Floats, Ints, ScaleProblem
+from outlast.planner.scale.problem import POINTS, Floats, Ints, ScaleProblem
 from outlast.planner.scale.sparse import NOTHING, Answer, SparseProgram
 
 
@@ -45,7 +45,7 @@ class Relaxation:
         self.extra = self.program.add_columns(np.zeros(regions * pools)).reshape(regions, pools)
         price = np.full(regions * accelerators, problem.overflow_cost)
         self.overflow = self.program.add_columns(price).reshape(regions, accelerators)
-        self.points = WHOLE if whole else 1
+        self.points = POINTS if whole else 1
         nothing = np.full(problem.targets.shape, NOTHING)
         self.shares = self._share_columns(whole=whole) if has_shares else nothing
         self.capacity_rows = self._hold_alone()

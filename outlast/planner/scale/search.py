@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from outlast.planner.scale.loads import hourly_load, to_loads, to_needs
-from outlast.planner.scale.problem import TOLERANCE, WHOLE, Bools, Floats, Ints, ScaleProblem
+from outlast.planner.scale.problem import POINTS, TOLERANCE, Bools, Floats, Ints, ScaleProblem
 from outlast.planner.scale.staircase import Staircase
 
 STEPS = (5, 2, 1)
@@ -26,7 +26,7 @@ ENOUGH = 1e-4
 
 def to_points(shares: Floats) -> Ints:
     """Round fractions to whole per cents by largest remainder, ties by region. Shape: class, lost, region."""
-    exact = shares * WHOLE
+    exact = shares * POINTS
     floor = np.floor(exact + 1e-9)
     missing = np.rint(exact.sum(axis=2) - floor.sum(axis=2))
     rank = np.argsort(np.argsort(floor - exact, axis=2, kind="stable"), axis=2, kind="stable")
@@ -51,7 +51,7 @@ class Search:
         """Start from points. Shape: class, lost, region."""
         self._problem, self._staircase = problem, staircase
         self.points = points.copy()
-        loads = to_loads(problem, points / WHOLE)
+        loads = to_loads(problem, points / POINTS)
         self._peak = loads.peak_tok_s
         self._need = to_needs(problem, loads)
         self._cells = np.arange(self._need.size).reshape(self._need.shape)
@@ -95,10 +95,10 @@ class Search:
         worst = _worst_of_others(self._peak)
         for lost in np.flatnonzero(problem.moves.any(axis=0)).tolist():
             regions = np.flatnonzero(self._near[:, lost].any(axis=0))
-            load = hourly_load(problem, points[:, lost] / WHOLE, lost, regions)
+            load = hourly_load(problem, points[:, lost] / POINTS, lost, regions)
             others = np.maximum(problem.alone_tok_s[regions], worst[lost, regions])
             for residency in np.flatnonzero(problem.moves[:, lost]).tolist():
-                point = problem.moved_tok_s[residency, lost] / WHOLE
+                point = problem.moved_tok_s[residency, lost] / POINTS
                 given = np.minimum(points[residency, lost, regions], step)
                 gives, takes = given > 0, self._near[residency, lost, regions]
                 fall = given[gives][:, None, None] * -point
@@ -129,7 +129,7 @@ class Search:
         points[move.residency, move.receiver] += given
         regions = np.array([move.giver, move.receiver])
         peak = self._peak[:, regions]
-        peak[move.lost] = hourly_load(self._problem, points / WHOLE, move.lost, regions).max(axis=2)
+        peak[move.lost] = hourly_load(self._problem, points / POINTS, move.lost, regions).max(axis=2)
         need = np.maximum(self._problem.alone_tok_s[regions], peak.max(axis=0))
         price = self._reprice(regions, need)
         if price.sum() - self._price[regions].sum() < -self._gains:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from outlast.intent import Intent
 from outlast.planner import settled_lock
-from tests.builders import H100, REGION_PLACES, make_curve, make_holdings, make_intent, make_model
+from tests.builders import H100, make_curve, make_holdings, make_intent, make_model
 from tests.random_fleets import L4, L4_ZONES, few
 
 NORMAL, FAILURE = 0.7, 0.9
@@ -19,17 +19,20 @@ MOST = {H100: 12, L4: 30}
 USD_H = {("us-east", H100): 55.04, ("us-east", L4): 0.8048, ("eu-north", H100): 58.8928, ("eu-north", L4): 0.8536}
 """Of the nodes these fleets use, as the lists of the cloud say."""
 NAMES = ("us-east", "eu-north")
+busy = st.lists(st.integers(900, 2500), min_size=1, max_size=1).map(lambda hours: hours * 2)
 days = st.lists(st.integers(0, 2500), min_size=2, max_size=2)
 
 
-def fleet(curves: Mapping[str, list[int]], cards: tuple[str, ...], l4_nodes: int, **guardrails: object) -> Intent:
+def fleet(
+    curves: Mapping[str, list[int]], cards: tuple[str, ...], l4_nodes: int, *, l4_zones: int = 3, **guardrails: object
+) -> Intent:
     measured = {"kind": "measured", "date": "2026-11-01", "source": "a test"}
     per_replica = {H100: 4, L4: 1}
     runs_on = {
         card: {"gpus_per_replica": per_replica[card], "goodput": measured | {"value": f"{GOODPUT[card]} tok/s"}}
         for card in cards
     }
-    warm = {name: {"warm": {"machine_type": "g6.xlarge", "zones": list(L4_ZONES[name])}} for name in NAMES}
+    warm = {name: {"warm": {"machine_type": "g6.xlarge", "zones": list(L4_ZONES[name][:l4_zones])}} for name in NAMES}
     l4 = {"L-DB2E81BA": {"granted": f"{4 * l4_nodes} vCPU", "as_of": "2026-11-01"}}
     return make_intent(
         regions={"regions": {name: {"node_pools": warm[name]} for name in NAMES}},
@@ -45,8 +48,8 @@ def spread(count: int, zones: int) -> list[int]:
     return [count // zones + (zone < count % zones) for zone in range(zones)]
 
 
-def zones_of(region: str, card: str) -> tuple[str, ...]:
-    return REGION_PLACES[region][2] if card == H100 else L4_ZONES[region]
+def zones_of(intent: Intent, region: str, card: str) -> tuple[str, ...]:
+    return intent.regions[region].node_pools["gh100" if card == H100 else "warm"].zones
 
 
 def shortfalls(
@@ -59,9 +62,10 @@ def shortfalls(
     whole = sum(usable[card] * GOODPUT[card] for card in counts)
     planned = sum(count * GOODPUT[card] for card, count in counts.items())
     lost = max((GOODPUT[card] for card, count in counts.items() if count), default=0.0)
-    zones = sorted({zone for card in counts for zone in zones_of(region, card)})
+    zones = sorted({zone for card in counts for zone in zones_of(intent, region, card)})
     where = {
-        c: dict(zip(zones_of(region, c), spread(n, len(zones_of(region, c))), strict=True)) for c, n in counts.items()
+        c: dict(zip(zones_of(intent, region, c), spread(n, len(zones_of(intent, region, c))), strict=True))
+        for c, n in counts.items()
     }
     for base, more in zip(own, moved, strict=True):
         yield whole * NORMAL - base
@@ -84,7 +88,7 @@ def cheapest(
             continue
         on_node = {H100: 2, L4: 1}
         nodes = {
-            card: sum(-(-n // on_node[card]) for n in spread(count, len(zones_of(region, card))))
+            card: sum(-(-n // on_node[card]) for n in spread(count, len(zones_of(intent, region, card))))
             for card, count in counts.items()
         }
         money = sum(USD_H[region, card] * nodes[card] for card in cards)
@@ -120,6 +124,17 @@ homes = st.fixed_dictionaries({"us-east": days}, optional={"eu-north": days})
 )
 def test_no_counts_are_cheaper_than_the_plan(cards, curves, losses, canary, surge, l4_nodes):
     intent = fleet(curves, cards, l4_nodes, losses=losses, canary_replicas=canary, prefill_surge={"factor": surge})
+    solver = settled_lock(intent).solver
+    found = brute_force(intent, cards, curves, l4_nodes)
+    assert solver.bound_usd_h <= found + 0.011
+    assert solver.usd_h == pytest.approx(found, abs=0.011)
+
+
+@few(20)
+@given(curves=st.fixed_dictionaries(dict.fromkeys(NAMES, busy)), canary=st.integers(1, 2), l4_nodes=st.just(30))
+def test_no_counts_are_cheaper_where_one_accelerator_is_in_one_zone_with_its_canary(curves, canary, l4_nodes):
+    cards, surge = (H100, L4), {"factor": 1.2}
+    intent = fleet(curves, cards, l4_nodes, l4_zones=1, canary_replicas=canary, prefill_surge=surge)
     solver = settled_lock(intent).solver
     found = brute_force(intent, cards, curves, l4_nodes)
     assert solver.bound_usd_h <= found + 0.011

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outlast.intent import Intent
+from outlast.intent.models import COLD
 from outlast.lock import Lock, Nodes
 from outlast.planner import plan
-from outlast.planner.arrays import COLD, Arrays, Lane, LaneKey, to_arrays
+from outlast.planner.arrays import Arrays, Lane, LaneKey, to_arrays
 from outlast.planner.needs import broken_cases
 from outlast.proof import prove
 from tests.changed_locks import with_block
