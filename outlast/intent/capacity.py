@@ -28,7 +28,7 @@ class Reservation(Strict):
     zone: str = planner_input()
     nodes: Annotated[int, Field(ge=1)] = planner_input()
     ends: date | None = None
-    """Last day; from then on it holds nothing."""
+    """Last day on which it holds its machines."""
 
 
 class HostedRoute(Strict):
