@@ -58,12 +58,34 @@ def shift_stage(program: Program, variables: Variables, shares: Shares) -> Stage
 
 
 def change_stage(program: Program, arrays: Arrays, variables: Variables, in_force: Lock) -> Stage:
-    """Return the stage of least change of replicas, adding columns that measure it."""
+    """Return the stage of least change of replicas and of their node pools, adding columns that measure it.
+
+    What moves between node pools of a zone runs twice until it settles, and a full reservation has no room for that.
+    """
     costs: dict[int, float] = {}
+    down = in_force.step == "settle"
     for key, column in variables.replicas.items():
         held = replicas_in_force(in_force, arrays, key)
-        costs |= _change(program, f"change {' '.join(key)}", column, held, down=in_force.step == "settle")
+        costs |= _change(program, f"change {' '.join(key)}", column, held, down=down)
+    for (key, node_pool, zone), column in variables.split.items():
+        held = split_in_force(in_force, arrays, key, node_pool, zone)
+        costs |= _change(program, f"change {' '.join((*key, node_pool, zone))}", column, held, down=down)
     return Stage("change", costs, HALF)
+
+
+def split_in_force(lock: Lock, arrays: Arrays, key: LaneKey, node_pool: str, zone: str) -> int:
+    """Return the replicas that a lock holds for a lane on a node pool in a zone, without those that are leaving."""
+    lane = arrays.lanes[key]
+    block = lock.regions.get(lane.region)
+    pool = block.pools.get(f"{lane.pool}-{lane.short}") if block else None
+    if block is None or pool is None:
+        return 0
+    rows = {name: block.node_pools[name] for name in pool.places}
+    return sum(
+        replicas
+        for name, replicas in pool.places.items()
+        if (rows[name].id, rows[name].zone) == (node_pool, zone) and rows[name].state != "leaving"
+    )
 
 
 def fixed_order(arrays: Arrays, variables: Variables) -> list[int]:
