@@ -174,7 +174,8 @@ class Solver(Part):
     bound_usd_h: Annotated[float, Field(ge=0)]
     """No plan under these rules costs less."""
     gap_pct: Annotated[float, Field(ge=0)]
-    stopped: Literal["optimal", "limit", "time"] = "optimal"
+    stopped: Literal["optimal", "limit", "time", "running"] = "optimal"
+    """Why no better plan was sought: ``running``, because a better one does not fit beside what runs."""
 
 
 class PremiumSize(Part):

@@ -23,13 +23,11 @@ from outlast.lock import (
     quota_needs,
 )
 from outlast.planner.arrays import Arrays, CellKey, Lane, LaneKey
+from outlast.planner.beside import lasts
 from outlast.planner.floors import floors_of, replicas_by_hour, to_floors, to_rollout
 from outlast.planner.needs import Shares, binding_case
 from outlast.planner.objective import duty
 from outlast.planner.target import Target
-
-_LASTING = ("zone", "machine_type", "partition", "capacity", "reservation", "scaling")
-"""Fields that no cloud changes in place; a row that differs in one is a new generation."""
 
 
 def block_of(arrays: Arrays, region: str, target: Target, in_force: LockRegion | None) -> LockRegion:
@@ -161,16 +159,12 @@ def _nodes(arrays: Arrays, region: str, row: LockNodePool, count: int) -> Nodes:
 def _named(stem: str, row: LockNodePool, old: Mapping[str, LockNodePool]) -> tuple[str, LockNodePool]:
     """Return the row under the generation of an old row like it, else under the first one that is free."""
     keys = {f"{stem}-{generation}": generation for generation in ascii_lowercase}
-    alike = [key for key in keys if key in old and _lasts(old[key], row)]
+    alike = [key for key in keys if key in old and lasts(old[key], row.model_dump())]
     free = [key for key in keys if key not in old]
     if not alike and not free:
         raise PlanError(Problem(where=stem, what="every generation from a to z is in use", do="Settle the plan first"))
     key = (alike or free)[0]
     return key, row.model_copy(update={"generation": keys[key]})
-
-
-def _lasts(old: LockNodePool, row: LockNodePool) -> bool:
-    return all(getattr(old, name) == getattr(row, name) for name in _LASTING)
 
 
 def _pool(arrays: Arrays, lane: Lane, places: dict[str, int]) -> LockPool:

@@ -110,7 +110,7 @@ def define_fit_nodes(program: Program, arrays: Arrays, variables: Variables) -> 
     Exact when sizes divide each other and the node. Names: ``fit_nodes``, ``fit_nodes_whole``.
     """
     for row, column in variables.nodes.items():
-        lanes = _lanes_on(arrays, variables, row)
+        lanes = lanes_on(arrays, variables, row)
         devices = node_devices(arrays, row[0], row[1])
         held = {lane: variables.on_row(lane, row[1], row[2]) for lane in lanes}
         terms = {part: -one * lane.replica_devices for lane in lanes for part, one in held[lane].items()}
@@ -192,7 +192,8 @@ def _lanes(arrays: Arrays, variables: Variables) -> Iterator[Lane]:
     return (lane for key, lane in arrays.lanes.items() if key in variables.replicas)
 
 
-def _lanes_on(arrays: Arrays, variables: Variables, row: RowKey) -> list[Lane]:
+def lanes_on(arrays: Arrays, variables: Variables, row: RowKey) -> list[Lane]:
+    """Return the lanes that may have replicas on a node pool in a zone."""
     region, node_pool, zone = row
     return [
         lane

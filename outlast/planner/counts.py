@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from outlast.errors import PlanError, Problem
-from outlast.lock import Lock
+from outlast.lock import Lock, LockRegion
 from outlast.planner.arrays import Arrays, CellKey, LaneKey
+from outlast.planner.beside import define_fit_beside
 from outlast.planner.constraints import define_constraints
 from outlast.planner.needs import Case, Shares, broken_cases, lost_part, placed_of
 from outlast.planner.objective import change_stage, cost_stages, fixed_order
@@ -69,7 +70,14 @@ class RegionCounts:
 
 
 def find_counts(
-    arrays: Arrays, region: str, shares: Shares, in_force: Lock | None, limits: Limits, *, unique: bool = True
+    arrays: Arrays,
+    region: str,
+    shares: Shares,
+    in_force: Lock | None,
+    limits: Limits,
+    *,
+    unique: bool = True,
+    beside: LockRegion | None = None,
 ) -> Counts | None:
     """Return the best counts of a region; None if none fit what is held.
 
@@ -77,9 +85,10 @@ def find_counts(
         arrays: the fleet's needs.
         region: where.
         shares: what moves in.
-        in_force: the lock that counts should change least against.
+        in_force: the lock over which counts should grow least.
         limits: where each search ends.
         unique: whether change and the fixed order decide among equals.
+        beside: what runs in the region and has to fit quotas and reservations together with the counts.
 
     Raises:
         PlanError: the answer does not hold by plain arithmetic.
@@ -89,6 +98,8 @@ def find_counts(
     margin = 0
     for _ in range(ROUNDS):
         model = define_model(arrays, (region,), shares, parts)
+        if beside is not None:
+            define_fit_beside(model.program, arrays, model.variables, region, beside)
         optimum = _optimum(arrays, model, in_force, limits, MARGINS[margin], unique=unique)
         if optimum is None:
             return None

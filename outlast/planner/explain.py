@@ -172,7 +172,9 @@ def _first_line(intent: Intent, planned: Planned) -> str:
     if target < solver.usd_h:
         line += f" until it settles to {target:,.2f} USD/h"
     line += f" (bound {solver.bound_usd_h:,.2f}, gap {solver.gap_pct:g} %)"
-    if solver.stopped != "optimal":
+    if solver.stopped == "running":
+        line += ", a cheaper plan does not fit beside what runs: settle, then plan again"
+    elif solver.stopped != "optimal":
         line += f", search stopped at its {solver.stopped}"
     return "; ".join([line, *_unmeasured(intent, lock)])
 

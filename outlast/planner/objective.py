@@ -4,8 +4,8 @@ Shares first, for all regions together; with shares given, every region on its o
 
 1. ``replicas`` (only with that objective): fewest replicas.
 2. ``money``: USD per hour of nodes.
-3. ``shift``: least change of shares, ``change``: least change of replicas against the lock in force. A raise still
-   holds what is about to leave, so against a raise only growth of replicas counts.
+3. ``shift``: least change of shares, ``change``: least growth of replicas over the lock in force. A raise holds
+   the larger of both, so growth is what it costs until it settles, and a plan from it returns it.
 4. A fixed order: shares, or replicas and node pools, each as small as can be, in the order of the files, the
    accelerators that a model prefers last.
 """
@@ -58,18 +58,18 @@ def shift_stage(program: Program, variables: Variables, shares: Shares) -> Stage
 
 
 def change_stage(program: Program, arrays: Arrays, variables: Variables, in_force: Lock) -> Stage:
-    """Return the stage of least change of replicas and of their node pools, adding columns that measure it.
+    """Return the stage of least growth of replicas and of their node pools, adding columns that measure it.
 
-    What moves between node pools of a zone runs twice until it settles, and a full reservation has no room for that.
+    Only what rises counts: a raise holds the larger of both, so a plan from it sees the same change as the plan that
+    made it, and returns it. What moves between node pools of a zone rises too: it runs twice until it settles.
     """
     costs: dict[int, float] = {}
-    down = in_force.step == "settle"
     for key, column in variables.replicas.items():
         held = replicas_in_force(in_force, arrays, key)
-        costs |= _change(program, f"change {' '.join(key)}", column, held, down=down)
+        costs |= _change(program, f"change {' '.join(key)}", column, held, down=False)
     for (key, node_pool, zone), column in variables.split.items():
         held = split_in_force(in_force, arrays, key, node_pool, zone)
-        costs |= _change(program, f"change {' '.join((*key, node_pool, zone))}", column, held, down=down)
+        costs |= _change(program, f"change {' '.join((*key, node_pool, zone))}", column, held, down=False)
     return Stage("change", costs, HALF)
 
 

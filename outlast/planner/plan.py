@@ -31,9 +31,9 @@ from outlast.planner.arrays import Arrays, to_arrays
 from outlast.planner.blocks import block_of, finished, higher_pool, staged
 from outlast.planner.money import block_usd_h
 from outlast.planner.scale import Progress, silent
-from outlast.planner.shortage import check_held
+from outlast.planner.shortage import check_held, short_of
 from outlast.planner.solve import Limits, solver_version
-from outlast.planner.target import Target, find_target
+from outlast.planner.target import Target, find_beside, find_target
 
 UNLIMITED = Limits()
 Step = Literal["raise", "settle"]
@@ -64,13 +64,10 @@ def plan(intent: Intent, in_force: Lock | None, limits: Limits = UNLIMITED, prog
     arrays = to_arrays(intent)
     _check_regions_kept(intent, in_force)
     target = find_target(arrays, in_force, limits, progress)
-    settled = _settled(arrays, target, in_force)
+    target, settled = _reachable(arrays, target, in_force, limits)
     if in_force is None:
         return Planned(settled.model_copy(update={"step": "raise"}), changed=True, target=settled)
-    blocks = {
-        region: _raised(arrays, region, in_force.regions.get(region), block, target, in_force.step)
-        for region, block in settled.regions.items()
-    }
+    blocks = _beside(arrays, settled, in_force, target)
     lock = _lock(arrays, blocks, target, in_force, "raise", settled.solver.gap_pct)
     if _says_the_same(lock, in_force):
         return Planned(in_force, changed=False, target=settled)
@@ -97,7 +94,7 @@ def settle(
         raise StaleLock(Problem(where=where, what=what, do=f"Run 'outlast plan {intent.name}' and deploy it first"))
     arrays = to_arrays(intent)
     target = find_target(arrays, in_force, limits, progress)
-    lock = _settled(arrays, target, in_force)
+    _, lock = _reachable(arrays, target, in_force, limits)
     if in_force.step == "settle" and _says_the_same(lock, in_force):
         return Planned(in_force, changed=False, target=lock)
     if problem := _beyond(lock, in_force, where):
@@ -122,6 +119,29 @@ def _check_regions_kept(intent: Intent, in_force: Lock | None) -> None:
                 do="Put the region back; removing one is not planned yet",
             )
         )
+
+
+def _reachable(arrays: Arrays, target: Target, in_force: Lock | None, limits: Limits) -> tuple[Target, Lock]:
+    """Return the target and its settled lock; where it does not fit beside what runs, the best that does.
+
+    If none does, the target stays, and the raise says what is short.
+    """
+    settled = _settled(arrays, target, in_force)
+    if in_force is None:
+        return target, settled
+    full = [
+        region for region in short_of(arrays, _beside(arrays, settled, in_force, target)) if region in in_force.regions
+    ]
+    fitting = find_beside(arrays, target, in_force, full, limits) if full else None
+    return (fitting, _settled(arrays, fitting, in_force)) if fitting else (target, settled)
+
+
+def _beside(arrays: Arrays, settled: Lock, in_force: Lock, target: Target) -> dict[str, LockRegion]:
+    """Return what runs and what is planned together, by region."""
+    return {
+        region: _raised(arrays, region, in_force.regions.get(region), block, target, in_force.step)
+        for region, block in settled.regions.items()
+    }
 
 
 def _settled(arrays: Arrays, target: Target, in_force: Lock | None) -> Lock:
@@ -156,7 +176,7 @@ def _lock(
             usd_h=round(usd_h, 2),
             bound_usd_h=min(round(target.bound_usd_h, 2), round(usd_h, 2)),
             gap_pct=round(gap_pct, 2),
-            stopped="optimal" if target.is_proven else "limit",
+            stopped="running" if target.is_beside else "optimal" if target.is_proven else "limit",
         ),
         regions=blocks,
         homes={

@@ -55,25 +55,33 @@ def check_held(arrays: Arrays, blocks: Mapping[str, LockRegion]) -> None:
     Raises:
         InfeasiblePlan: names every one that is short.
     """
-    problems = []
+    problems = [problem for found in short_of(arrays, blocks).values() for problem in found]
+    for cap in short_caps(blocks, arrays.intent):
+        short = _short(arrays, (cap.region, cap.code), cap.need - cap.granted)
+        problems.append(to_problem(arrays, short, ["all regions of its account together"]))
+    if problems:
+        raise InfeasiblePlan(problems)
+
+
+def short_of(arrays: Arrays, blocks: Mapping[str, LockRegion]) -> dict[str, list[Problem]]:
+    """Return the regions whose nodes exceed a quota or reservation of theirs, with one problem for each."""
+    found: dict[str, list[Problem]] = {}
     for region, block in blocks.items():
         reserved: dict[str, int] = {}
         for row in block.node_pools.values():
             if row.reservation is not None:
                 reserved[row.reservation] = reserved.get(row.reservation, 0) + row.nodes.max
         used = {code: quota.peak for code, quota in block.quotas.items()} | reserved
-        problems += [
+        problems = [
             to_problem(
                 arrays, _short(arrays, (region, name), need - held), ["what runs now and what arrives, side by side"]
             )
             for name, need in used.items()
             if need > (held := _held(arrays, (region, name)))
         ]
-    for cap in short_caps(blocks, arrays.intent):
-        short = _short(arrays, (cap.region, cap.code), cap.need - cap.granted)
-        problems.append(to_problem(arrays, short, ["all regions of its account together"]))
-    if problems:
-        raise InfeasiblePlan(problems)
+        if problems:
+            found[region] = problems
+    return found
 
 
 def to_problem(arrays: Arrays, short: Short, reasons: Iterable[str]) -> Problem:

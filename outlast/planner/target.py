@@ -7,8 +7,8 @@ either, and shares change only if that pays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from outlast.errors import InfeasiblePlan
 from outlast.lock import Lock
@@ -40,6 +40,8 @@ class Target:
     gap_pct: float
     """How far the first stage's total may be above the smallest one."""
     is_proven: bool
+    is_beside: bool = False
+    """Some region's counts are the best that fit beside what runs there, not the best of all."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Bound:
 
 
 def find_target(arrays: Arrays, in_force: Lock | None, limits: Limits, progress: Progress = silent) -> Target:
-    """Return the best shares and counts, least change and fixed order deciding among equals.
+    """Return the best shares and counts, least growth and fixed order deciding among equals.
 
     Raises:
         InfeasiblePlan: what is held does not allow any plan.
@@ -70,6 +72,21 @@ def find_target(arrays: Arrays, in_force: Lock | None, limits: Limits, progress:
             raise AssertionError(region)  # the cheapest shares have counts in every region
         found[region] = counts
     return _target(shares, found, bound)
+
+
+def find_beside(
+    arrays: Arrays, target: Target, in_force: Lock, regions: Iterable[str], limits: Limits
+) -> Target | None:
+    """Return a target with other counts in some regions: the best that fit beside what runs; None if none do."""
+    replicas, split = dict(target.replicas), dict(target.split)
+    for region in regions:
+        running = in_force.regions[region]
+        counts = find_counts(arrays, region, target.shares, in_force, limits, beside=running)
+        if counts is None:
+            return None
+        replicas |= counts.replicas
+        split |= counts.split
+    return replace(target, replicas=replicas, split=split, is_beside=True)
 
 
 def find_bound(arrays: Arrays, in_force: Lock | None, limits: Limits, progress: Progress = silent) -> Bound:

@@ -34,8 +34,8 @@ def _applied(simulation: Simulation, stack: str = US_EAST) -> str:
 
 def test_demand_moves_and_the_fleet_shrinks_only_after_the_raise_is_everywhere(deployed: Simulation) -> None:
     before = read_lock(deployed.fleet)
-    _demand(deployed, "90k", "70k")
-    _demand(deployed, "36k", "50k")
+    _demand(deployed, "90k", "50k")
+    _demand(deployed, "36k", "70k")
     assert deployed.outlast("plan", FLEET).code == 0
     raised = read_lock(deployed.fleet)
     assert raised.step == "raise"

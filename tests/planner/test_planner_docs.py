@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from outlast.intent import Intent
-from outlast.planner import constraints, settled_lock
+from outlast.planner import beside, constraints, settled_lock
 from outlast.planner.arrays import to_arrays
 from outlast.planner.counts import define_model
 from outlast.planner.objective import change_stage, shift_stage
@@ -64,8 +64,10 @@ def registered() -> Iterator[str]:
     intent = everything()
     arrays = to_arrays(intent)
     model = define_model(arrays, tuple(intent.regions), None, {})
+    settled = settled_lock(intent)
+    beside.define_fit_beside(model.program, arrays, model.variables, "us-east", settled.regions["us-east"])
     shift_stage(model.program, model.variables, {})
-    change_stage(model.program, arrays, model.variables, settled_lock(intent))
+    change_stage(model.program, arrays, model.variables, settled)
     return (row.name.split()[0] for row in model.program.rows)
 
 
@@ -75,7 +77,8 @@ def test_the_table_has_every_name_of_a_row_and_no_other():
 
 
 def test_the_table_has_every_function_that_defines_a_constraint_and_no_other():
-    defined = {name for name, _ in inspect.getmembers(constraints, inspect.isfunction) if name.startswith("define_")}
+    modules = (constraints, beside)
+    defined = {name for module in modules for name in vars(module) if name.startswith("define_")}
     objective = {"shift_stage", "change_stage"}
     assert {name for name, _ in ROWS} == defined - {"define_constraints"} | objective
 
@@ -83,5 +86,10 @@ def test_the_table_has_every_function_that_defines_a_constraint_and_no_other():
 def test_the_names_of_a_row_are_those_its_function_says():
     for function, names in ROWS:
         if function.startswith("define_"):
-            said = re.findall(r"``(\w+)``", (inspect.getdoc(getattr(constraints, function)) or "").split("Name")[-1])
+            said = re.findall(
+                r"``(\w+)``",
+                (inspect.getdoc(getattr(constraints, function, None) or getattr(beside, function)) or "").split("Name")[
+                    -1
+                ],
+            )
             assert set(re.findall(r"`(\w+)`", names)) <= set(said), function

@@ -53,3 +53,25 @@ def test_a_raise_takes_no_node_no_replica_and_no_hour_of_a_floor_away(fleet, cha
             assert held.replicas.floor >= pool.replicas.floor
             pairs = zip(before[region][key].serving, after[region][key].serving, strict=True)
             assert all(less <= more for less, more in pairs)
+
+
+ROUNDS = 4
+"""Raises and settles after which even an exchange on a full reservation has ended."""
+
+
+@few(8)
+@given(fleets(reserved=True), changes())
+def test_whatever_is_reserved_there_is_a_way_to_the_new_plan_and_it_ends(fleet, change):
+    after = fleet.but(**change(fleet)).intent
+    lock, usd_h = settle(fleet.intent, plan(fleet.intent, None).lock, None).lock, float("inf")
+    for _ in range(ROUNDS):
+        raised = plan(after, lock).lock
+        assert prove(raised, after).failures == ()
+        assert plan(after, raised).lock is raised
+        settled = settle(after, raised, deployed(raised)).lock
+        assert prove(settled, after).failures == ()
+        assert settled.solver.usd_h <= usd_h + 0.01
+        if raised is lock:
+            break
+        lock, usd_h = settled, settled.solver.usd_h
+    assert plan(after, lock).lock is lock
