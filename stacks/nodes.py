@@ -13,7 +13,8 @@ from outlast.intent import Intent
 from outlast.intent.partitions import fills_card
 from outlast.lock import LockRegion
 
-_SYSTEM_ZONE_NODES = 1
+SYSTEM_ZONE_NODES = 1
+"""Nodes for a cluster's own needs in each zone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,18 +28,8 @@ class Base:
 
 def declare_nodes(
     intent: Intent, block: LockRegion, place: Place, base: Base, opts: pulumi.ResourceOptions
-) -> tuple[pulumi.Resource, tuple[node_pool.NodePool, ...]]:
-    """Declare the nodes and return the system pool and the node pools of the lock."""
-    system = system_pool.SystemPoolArgs(
-        place=place,
-        cluster=base.cluster,
-        network=base.network,
-        identity=base.identity,
-        zone_nodes=_SYSTEM_ZONE_NODES,
-        kubernetes=intent.fleet.kubernetes,
-        add_ons=intent.fleet.add_ons,
-    )
-    system_nodes = system_pool.declare(f"{place.region}-system", system, opts)
+) -> tuple[list[system_pool.SystemPool], list[node_pool.NodePool]]:
+    """Declare the nodes and return the system pool, none in a cluster that has its own, and the node pools."""
     made: list[node_pool.NodePool] = []
     for key, row in block.node_pools.items():
         machine = intent.facts.machine_types[place.cloud, row.machine_type]
@@ -67,4 +58,19 @@ def declare_nodes(
             identity=base.identity,
         )
         made.append(node_pool.declare(f"{place.region}-{key}", args, opts))
-    return system_nodes, tuple(made)
+    return _system(intent, place, base, opts), made
+
+
+def _system(intent: Intent, place: Place, base: Base, opts: pulumi.ResourceOptions) -> list[system_pool.SystemPool]:
+    if intent.regions[place.region].cluster.existing is not None:
+        return []
+    args = system_pool.SystemPoolArgs(
+        place=place,
+        cluster=base.cluster,
+        network=base.network,
+        identity=base.identity,
+        zone_nodes=SYSTEM_ZONE_NODES,
+        kubernetes=intent.fleet.kubernetes,
+        add_ons=intent.add_ons(place.region),
+    )
+    return [system_pool.declare(f"{place.region}-system", args, opts)]

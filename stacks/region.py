@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import pulumi
 
-from components import cluster, gateway_address, identity, network, serving, weights
+from components import cluster, gateway_address, identity, network, serving, weights, workload_identity
 from components.base import Place, place_of
-from outlast.errors import ConfigError, Problem
 from outlast.intent import Intent
 from outlast.intent.models import WHOLE
+from outlast.intent.regions import Region
 from outlast.lock import Lock, applied_output
 from stacks.exports import RegionExports, export_applied, read_global, write
-from stacks.nodes import Base, declare_nodes
+from stacks.nodes import SYSTEM_ZONE_NODES, Base, declare_nodes
 from stacks.providers import region_provider
 
 
 def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) -> None:
     """Declare a region from its block of the lock."""
-    _refuse_existing(intent, region)
     place = place_of(intent, region, teardown=teardown)
     opts = pulumi.ResourceOptions(providers=[region_provider(intent, region, teardown=teardown)])
     block = lock.regions[region]
-    base = _base(intent, place, opts)
+    key = read_global(place.fleet, [region]).keys[region]
+    base = _base(intent, place, key, opts)
     system, nodes = declare_nodes(intent, block, place, base, opts)
     address = gateway_address.declare(f"{region}-gateway", gateway_address.GatewayAddressArgs(place=place), opts)
     layer = serving.declare(
@@ -32,8 +32,9 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
             pools=tuple(serving.served_pool(intent, place, key, block) for key in block.pools),
             partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
             stage={key: _digests(intent, row.stage) for key, row in block.node_pools.items()},
+            stager=_stager(intent, place, base, key, opts).annotations,
             gateway_address=address,
-            nodes=(system, *nodes),
+            nodes=(*system, *nodes),
         ),
         opts,
     )
@@ -42,41 +43,75 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     export_applied(applied_output(lock, region), [*(node.node_pool_id for node in nodes), layer.workloads])
 
 
-def _base(intent: Intent, place: Place, opts: pulumi.ResourceOptions) -> Base:
+def _base(intent: Intent, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> Base:
     row = intent.regions[place.region]
-    key = read_global(place.fleet, [place.region]).keys[place.region]
-    net = network.declare(f"{place.region}-network", network.NetworkArgs(place=place, cidr=row.cidr), opts)
-    nodes = identity.IdentityArgs(
-        place=place, weights=weights.bucket_name(place), key=key, permissions_boundary=row.permissions_boundary
+    who = identity.declare(
+        f"{place.region}-identity",
+        identity.IdentityArgs(place=place, permissions_boundary=row.permissions_boundary),
+        opts,
     )
-    control = cluster.ClusterArgs(
+    net = _network(row, place, opts)
+    return Base(network=net, identity=who, cluster=_cluster(intent, place, net, who, key, opts))
+
+
+def _network(row: Region, place: Place, opts: pulumi.ResourceOptions) -> network.Network:
+    name, choice = f"{place.region}-network", row.network
+    if choice.existing is None:
+        return network.declare(name, network.NetworkArgs(place=place, cidr=row.cidr, nat=choice.nat), opts)
+    args = network.ExistingNetworkArgs(
+        place=place, network_id=choice.existing, subnets=choice.subnets, api_subnets=choice.api_subnets
+    )
+    return network.ExistingNetwork(name, args, opts)
+
+
+def _cluster(
+    intent: Intent,
+    place: Place,
+    net: network.Network,
+    who: identity.Identity,
+    key: pulumi.Input[str],
+    opts: pulumi.ResourceOptions,
+) -> cluster.Cluster:
+    row, name = intent.regions[place.region], f"{place.region}-cluster"
+    if row.cluster.existing is not None:
+        there = cluster.ExistingClusterArgs(
+            place=place,
+            cluster_id=row.cluster.existing,
+            server=row.cluster.server or "",
+            certificate_authority=row.cluster.certificate_authority,
+        )
+        return cluster.ExistingCluster(name, there, opts)
+    args = cluster.ClusterArgs(
         place=place,
         kubernetes=intent.fleet.kubernetes,
         network=net,
+        identity=who,
+        system_zone_nodes=SYSTEM_ZONE_NODES,
         key=key,
         private=row.api.private,
         allow=row.api.allow,
         access=row.access.model_dump(),
-        add_ons=intent.fleet.add_ons,
+        add_ons=intent.add_ons(place.region),
         permissions_boundary=row.permissions_boundary,
     )
-    return Base(
-        network=net,
-        identity=identity.declare(f"{place.region}-identity", nodes, opts),
-        cluster=cluster.declare(f"{place.region}-cluster", control, opts),
+    return cluster.declare(name, args, opts)
+
+
+def _stager(
+    intent: Intent, place: Place, base: Base, key: pulumi.Input[str], opts: pulumi.ResourceOptions
+) -> workload_identity.WorkloadIdentity:
+    args = workload_identity.WorkloadIdentityArgs(
+        place=place,
+        cluster=base.cluster,
+        namespace=serving.NAMESPACE,
+        service_account=serving.STAGER,
+        weights=weights.bucket_name(place),
+        key=key,
+        permissions_boundary=intent.regions[place.region].permissions_boundary,
     )
+    return workload_identity.declare(f"{place.region}-{serving.STAGER}", args, opts)
 
 
 def _digests(intent: Intent, stage: tuple[str, ...]) -> tuple[str, ...]:
     released = intent.artifacts.models | intent.artifacts.adapters
     return tuple(released[artifact].digest for artifact in stage)
-
-
-def _refuse_existing(intent: Intent, region: str) -> None:
-    row = intent.regions[region]
-    for key, part in (("network", row.network), ("cluster", row.cluster)):
-        if part.existing is not None:
-            where = f"{intent.name}/regions.yaml, regions.{region}.{key}.existing"
-            raise ConfigError(
-                Problem(where=where, what=f"an existing {key} cannot be used yet", got=part.existing, do="Remove it")
-            )

@@ -1,5 +1,5 @@
 """A region's Kubernetes cluster, without nodes."""
 
-from components.cluster.contract import Cluster, ClusterArgs, declare
+from components.cluster.contract import Cluster, ClusterArgs, ExistingCluster, ExistingClusterArgs, declare
 
-__all__ = ["Cluster", "ClusterArgs", "declare"]
+__all__ = ["Cluster", "ClusterArgs", "ExistingCluster", "ExistingClusterArgs", "declare"]

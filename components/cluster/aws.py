@@ -9,6 +9,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components import names
+from components.base import Place
 from components.cluster.contract import Cluster, ClusterArgs, kubeconfig
 
 ADD_ONS_BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
@@ -19,6 +20,16 @@ _POLICIES = {
     "operator": "AmazonEKSEditPolicy",
     "viewer": "AmazonEKSAdminViewPolicy",
 }
+
+
+def token_command(place: Place, cluster: str) -> list[str]:
+    """Return the command that prints a token for a cluster's API server."""
+    return ["aws", "eks", "get-token", "--cluster-name", cluster, "--region", place.provider_region]
+
+
+def group_of(place: Place, cluster_id: str) -> str:  # noqa: ARG001  (one signature for all clouds)
+    """Return the account that holds a cluster."""
+    return place.account
 
 
 class AwsCluster(Cluster):
@@ -58,10 +69,10 @@ class AwsCluster(Cluster):
                 tags=self._tags,
                 opts=self.child(),
             )
-        self._resource = cluster
+        self._resource, self._group = cluster, place.account
         self.cluster_name = cluster.name
         ca = cluster.certificate_authority.apply(lambda authority: authority.data)
-        token = ["aws", "eks", "get-token", "--cluster-name", physical, "--region", place.provider_region]
+        token = token_command(place, physical)
         self.kubeconfig = pulumi.Output.all(cluster.endpoint, ca).apply(
             lambda parts: kubeconfig(physical, parts[0], parts[1], token)
         )
@@ -99,7 +110,7 @@ class AwsCluster(Cluster):
             version=args.kubernetes,
             role_arn=role.arn,
             vpc_config=aws.eks.ClusterVpcConfigArgs(
-                subnet_ids=list(args.network.node_subnets.values()),
+                subnet_ids=list(args.network.api_subnets),
                 endpoint_private_access=True,
                 endpoint_public_access=not args.private,
                 public_access_cidrs=None if args.private else list(args.allow),

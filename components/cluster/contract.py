@@ -5,21 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar, cast
 
 import pulumi
 
-from components.base import Place, PlatformComponent, class_of
+from components.base import Place, PlatformComponent, class_of, module_of
+from components.identity.contract import Identity
 from components.network.contract import Network
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterArgs:
-    """A cluster without nodes."""
+    """A cluster; without nodes, but where the cloud has none without."""
 
     place: Place
     kubernetes: str
     """Kubernetes version."""
     network: Network
+    identity: Identity
+    """Who its nodes are."""
+    system_zone_nodes: int
+    """Nodes for its own needs in each zone, where they are born with it."""
     key: pulumi.Input[str]
     """Id of the region's key; it encrypts the cluster's secrets."""
     private: bool
@@ -40,12 +46,50 @@ class Cluster(PlatformComponent):
     kubeconfig: pulumi.Output[str]
     """Reaches the API server with a token fetched at use; holds no secret."""
 
-    _resource: pulumi.Resource
+    _resource: pulumi.Resource | None
+    _group: str
 
     @property
-    def resource(self) -> pulumi.Resource:
-        """The cloud's cluster, with which all that is inside it goes."""
+    def resource(self) -> pulumi.Resource | None:
+        """The cloud's cluster, with which all that is inside it goes; None if it was there before us."""
         return self._resource
+
+    @property
+    def group(self) -> str:
+        """Account, project or group of the cloud that the cluster is filed under; plain."""
+        return self._group
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExistingClusterArgs:
+    """A cluster that somebody else made, as regions.yaml names it."""
+
+    place: Place
+    cluster_id: str
+    """The cloud's id: a name, or a path that ends in it."""
+    server: str
+    """Address of its API server."""
+    certificate_authority: str | None
+    """Base64; absent where the server's certificate is publicly trusted."""
+
+
+class ExistingCluster(Cluster):
+    """A cluster that is used as it is; nothing is declared."""
+
+    token: ClassVar[str] = "outlast:cluster:ExistingCluster"
+
+    def __init__(self, name: str, args: ExistingClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args, opts)
+        physical = args.cluster_id.rsplit("/", 1)[-1]
+        module = module_of("cluster", args.place.cloud)
+        command = cast("list[str]", module.token_command(args.place, physical))
+        self._resource = None
+        self._group = cast("str", module.group_of(args.place, args.cluster_id))
+        self.cluster_name = pulumi.Output.from_input(physical)
+        self.kubeconfig = pulumi.Output.from_input(
+            kubeconfig(physical, args.server, args.certificate_authority, command)
+        )
+        self.register()
 
 
 def kubeconfig(name: str, server: str, ca: str | None, command: list[str]) -> str:

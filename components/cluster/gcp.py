@@ -8,11 +8,22 @@ import pulumi
 import pulumi_gcp as gcp
 
 from components import names
+from components.base import Place
 from components.cluster.contract import Cluster, ClusterArgs, kubeconfig
 
 PODS, SERVICES = "pods", "services"
 """Secondary ranges of the region's subnetwork."""
 _ROLES = {"admin": "roles/container.admin", "operator": "roles/container.developer", "viewer": "roles/container.viewer"}
+
+
+def token_command(place: Place, cluster: str) -> list[str]:  # noqa: ARG001  (one signature for all clouds)
+    """Return the command that prints a token for a cluster's API server."""
+    return ["gke-gcloud-auth-plugin"]
+
+
+def group_of(place: Place, cluster_id: str) -> str:
+    """Return the project that holds a cluster: ``projects/PROJECT/...``, or the region's own."""
+    return cluster_id.split("/")[1] if cluster_id.startswith("projects/") else place.account
 
 
 class GcpCluster(Cluster):
@@ -50,11 +61,11 @@ class GcpCluster(Cluster):
             **_reach(args),
         )
         _access(self, name, args)
-        self._resource = cluster
+        self._resource, self._group = cluster, place.account
         self.cluster_name = cluster.name
         self.kubeconfig = cluster.control_plane_endpoints_config.apply(
             lambda config: kubeconfig(
-                physical, f"https://{config.dns_endpoint_config.endpoint}", None, ["gke-gcloud-auth-plugin"]
+                physical, f"https://{config.dns_endpoint_config.endpoint}", None, token_command(place, physical)
             )
         )
         self.register()

@@ -15,20 +15,18 @@ _POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEC2Cont
 
 
 class AwsIdentity(Identity):
-    """An IAM role that may join the cluster, pull images and read the weights of its own region."""
+    """An IAM role that may join the cluster and pull images."""
 
     token: ClassVar[str] = "outlast:identity:AwsIdentity"
 
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
         place = args.place
-        policy = pulumi.Output.from_input(args.key).apply(lambda key: read_policy(args.weights, key))
         role = aws.iam.Role(
             name,
             name=names.role(place.fleet, place.region, "nodes"),
             assume_role_policy=trust("ec2.amazonaws.com"),
             permissions_boundary=args.permissions_boundary,
-            inline_policies=[aws.iam.RoleInlinePolicyArgs(name="read-weights", policy=policy)],
             tags=names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction),
             opts=self.child(),
         )
@@ -40,6 +38,7 @@ class AwsIdentity(Identity):
                 opts=self.child(),
             )
         self.principal = role.arn
+        self.ids = {}
         self.register()
 
 
@@ -47,13 +46,3 @@ def trust(service: str) -> str:
     """Return the trust policy of a role that a service assumes."""
     statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, sort_keys=True)
-
-
-def read_policy(bucket: str, key: str) -> str:
-    """Return the policy that lets a node read one bucket and use one key to decrypt it."""
-    arn = f"arn:aws:s3:::{bucket}"
-    statements = [
-        {"Effect": "Allow", "Action": ["s3:GetObject", "s3:ListBucket"], "Resource": [arn, f"{arn}/*"]},
-        {"Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": [key]},
-    ]
-    return json.dumps({"Version": "2012-10-17", "Statement": statements}, sort_keys=True)

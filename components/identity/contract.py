@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pulumi
@@ -11,13 +12,9 @@ from components.base import Place, PlatformComponent, class_of
 
 @dataclass(frozen=True, kw_only=True)
 class IdentityArgs:
-    """The nodes of one region, and the one bucket, registry and key they may read."""
+    """The nodes of one region: they join its cluster and pull its images, and read nothing else."""
 
     place: Place
-    weights: str
-    """Name of the region's bucket of weights."""
-    key: pulumi.Input[str]
-    """Id of the region's key, from the global stack."""
     permissions_boundary: str | None = None
 
 
@@ -25,7 +22,9 @@ class Identity(PlatformComponent):
     """Who the nodes of a region are."""
 
     principal: pulumi.Output[str]
-    """Role or service account, as node pools of the cloud want it."""
+    """Role, service account or identity, as node pools of the cloud want it."""
+    ids: Mapping[str, pulumi.Output[str]]
+    """Further ids of the same identity, by the cloud's own word, for what wants another than ``principal``."""
 
 
 def declare(name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> Identity:

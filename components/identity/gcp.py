@@ -14,7 +14,7 @@ _ROLES = ("roles/logging.logWriter", "roles/monitoring.metricWriter", "roles/art
 
 
 class GcpIdentity(Identity):
-    """A service account that may pull images and read the weights of its own region."""
+    """A service account that may pull images, and write logs and metrics."""
 
     token: ClassVar[str] = "outlast:identity:GcpIdentity"
 
@@ -36,23 +36,6 @@ class GcpIdentity(Identity):
                 member=account.member,
                 opts=self.child(),
             )
-        gcp.projects.IAMMember(
-            f"{name}-weights",
-            project=place.account,
-            role="roles/storage.objectViewer",
-            member=account.member,
-            condition=gcp.projects.IAMMemberConditionArgs(
-                title="weights of this region",
-                expression=f'resource.name.startsWith("projects/_/buckets/{args.weights}")',
-            ),
-            opts=self.child(),
-        )
-        gcp.kms.CryptoKeyIAMMember(
-            f"{name}-key",
-            crypto_key_id=args.key,
-            role="roles/cloudkms.cryptoKeyDecrypter",
-            member=account.member,
-            opts=self.child(),
-        )
         self.principal = account.email
+        self.ids = {}
         self.register()

@@ -64,6 +64,7 @@ class AwsNetwork(Network):
         )
         self.network_id = vpc.id
         self.node_subnets = {zone: subnet.id for zone, subnet in nodes.items()}
+        self.api_subnets = list(self.node_subnets.values())
         self.register()
 
     def _tags(self, purpose: str) -> dict[str, str]:

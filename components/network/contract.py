@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import pulumi
 
@@ -21,6 +22,8 @@ class NetworkArgs:
     place: Place
     cidr: str
     """Range of the region, /16 or larger; no two regions of a fleet share addresses."""
+    nat: Literal["regional", "zonal"] = "regional"
+    """One way out for the region, or one a zone."""
 
 
 class Network(PlatformComponent):
@@ -29,6 +32,32 @@ class Network(PlatformComponent):
     network_id: pulumi.Output[str]
     node_subnets: Mapping[str, pulumi.Output[str]]
     """Zone -> subnet of its nodes; several zones may share one."""
+    api_subnets: Sequence[pulumi.Output[str]]
+    """Subnets that the control plane reaches nodes from; none where the cloud wants none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExistingNetworkArgs:
+    """A network that somebody else made, as regions.yaml names it."""
+
+    place: Place
+    network_id: str
+    subnets: Mapping[str, str]
+    """Zone -> subnet of its nodes."""
+    api_subnets: tuple[str, ...]
+
+
+class ExistingNetwork(Network):
+    """A network that is used as it is; nothing is declared."""
+
+    token: ClassVar[str] = "outlast:network:ExistingNetwork"
+
+    def __init__(self, name: str, args: ExistingNetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args, opts)
+        self.network_id = pulumi.Output.from_input(args.network_id)
+        self.node_subnets = {zone: pulumi.Output.from_input(subnet) for zone, subnet in args.subnets.items()}
+        self.api_subnets = [pulumi.Output.from_input(subnet) for subnet in args.api_subnets]
+        self.register()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,4 +64,5 @@ class GcpNetwork(Network):
         )
         self.network_id = network.id
         self.node_subnets = dict.fromkeys(place.zones, subnetwork.id)
+        self.api_subnets = []
         self.register()

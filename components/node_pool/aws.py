@@ -13,12 +13,11 @@ import pulumi
 import pulumi_aws as aws
 
 from components import names
-from components.node_pool.contract import NodePool, NodePoolArgs
+from components.node_pool.contract import PRESENT, NodePool, NodePoolArgs
 from outlast.intent.models import WHOLE
 from outlast.intent.partitions import is_sliced
 
 _ROOT_GIB = 200
-_TAINT = "present"
 _BOUNDARY = "==OUTLAST=="
 _NODE_CONFIG = """apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
@@ -66,7 +65,7 @@ class AwsNodePool(NodePool):
             ),
             node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(enabled=True),
             labels=labels | _device_labels(args),
-            taints=[aws.eks.NodeGroupTaintArgs(key=args.gpu_resource, value=_TAINT, effect="NO_SCHEDULE")],
+            taints=[aws.eks.NodeGroupTaintArgs(key=args.gpu_resource, value=PRESENT, effect="NO_SCHEDULE")],
             tags=labels,
             opts=self.child(
                 depends_on=[args.cluster, args.identity, args.network],
@@ -86,7 +85,7 @@ class AwsNodePool(NodePool):
         scaling_group = group.resources.apply(lambda found: found[0].autoscaling_groups[0].name)
         tags = {
             "label": ("label/outlast-node-pool", args.key),
-            "taint": (f"taint/{args.gpu_resource}", f"{_TAINT}:NoSchedule"),
+            "taint": (f"taint/{args.gpu_resource}", f"{PRESENT}:NoSchedule"),
             "device": (f"resources/{args.device}", str(args.node_devices)),
         }
         for kind, (key, value) in tags.items():

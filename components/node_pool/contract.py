@@ -13,6 +13,11 @@ from components.identity.contract import Identity
 from components.network.contract import Network
 from outlast.facts.models import Capacity
 
+CACHE = "/mnt/k8s-disks/0/models"
+"""Where the cache of models lies on every node, on its joined NVMe disks; the same on every cloud."""
+PRESENT = "present"
+"""Value of the taint of a node with accelerators, whose key is the resource of a whole one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NodePoolArgs:

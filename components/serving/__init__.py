@@ -1,8 +1,8 @@
 """What serves models inside a cluster: Kubernetes only, written once; `overlays/` holds what differs by cloud."""
 
-from components.serving.contract import ServedPool, Serving, ServingArgs
+from components.serving.contract import NAMESPACE, STAGER, ServedPool, Serving, ServingArgs
 from components.serving.devices import device
 from components.serving.engine import served_pool
 from components.serving.layer import declare
 
-__all__ = ["ServedPool", "Serving", "ServingArgs", "declare", "device", "served_pool"]
+__all__ = ["NAMESPACE", "STAGER", "ServedPool", "Serving", "ServingArgs", "declare", "device", "served_pool"]

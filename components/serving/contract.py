@@ -11,6 +11,10 @@ from components.base import Place, PlatformComponent
 from components.cluster.contract import Cluster
 from components.gateway_address.contract import GatewayAddress
 
+NAMESPACE = "serving"
+STAGER = "stager"
+"""Service account of what stages models on the nodes."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ServedPool:
@@ -49,6 +53,8 @@ class ServingArgs:
     """Divisions of cards that the region's nodes have, whole cards left out."""
     stage: Mapping[str, tuple[str, ...]]
     """Node pool -> digests of the artifacts on its nodes' cache."""
+    stager: Mapping[str, pulumi.Input[str]]
+    """Annotations by which the service account of the stager is somebody to the cloud."""
     gateway_address: GatewayAddress
     nodes: tuple[pulumi.Resource, ...]
     """Node pools that must stand before replicas are asked for, and go after them."""

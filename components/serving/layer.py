@@ -9,11 +9,11 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from components import names
-from components.serving.contract import ServedPool, Serving, ServingArgs
+from components.node_pool.contract import CACHE
+from components.serving.contract import NAMESPACE, STAGER, ServedPool, Serving, ServingArgs
 from components.serving.devices import overlay
 from components.serving.pod import GATEWAY, gateway_labels, pod, pool_labels
 
-NAMESPACE = "serving"
 OPERATOR = "gpu-operator"
 """Namespace of the operator that divides cards."""
 _SKIP_AWAIT = {"pulumi.com/skipAwait": "true"}
@@ -51,6 +51,12 @@ class ServingLayer(Serving):
         account = k8s.core.v1.ServiceAccount(
             name,
             metadata=self._metadata("replica"),
+            automount_service_account_token=False,
+            opts=self._inside(namespace),
+        )
+        k8s.core.v1.ServiceAccount(
+            f"{name}-{STAGER}",
+            metadata=self._metadata(STAGER, annotations=dict(args.stager)),
             automount_service_account_token=False,
             opts=self._inside(namespace),
         )
@@ -128,7 +134,7 @@ class ServingLayer(Serving):
                 "progressDeadlineSeconds": 2700,
                 "template": {
                     "metadata": {"labels": self._labels | labels},
-                    "spec": pod(pool, self._overlay.CACHE),
+                    "spec": pod(pool, CACHE),
                 },
             },
             opts=self._inside(*after),

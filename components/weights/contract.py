@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import pulumi
 
-from components import names
-from components.base import Place, PlatformComponent, class_of
+from components.base import Place, PlatformComponent, class_of, module_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Weights(PlatformComponent):
 
 def bucket_name(place: Place) -> str:
     """Return the name of the bucket, which other stacks know without asking."""
-    return names.bucket(place.fleet, place.region, "weights", place.account)
+    return cast("str", module_of("weights", place.cloud).bucket_name(place))
 
 
 def declare(name: str, args: WeightsArgs, opts: pulumi.ResourceOptions | None = None) -> Weights:

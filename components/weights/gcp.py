@@ -8,7 +8,13 @@ import pulumi
 import pulumi_gcp as gcp
 
 from components import names
-from components.weights.contract import Weights, WeightsArgs, bucket_name
+from components.base import Place
+from components.weights.contract import Weights, WeightsArgs
+
+
+def bucket_name(place: Place) -> str:
+    """Return the name of a region's bucket."""
+    return names.bucket(place.fleet, place.region, "weights", place.account)
 
 
 class GcpWeights(Weights):

@@ -15,9 +15,12 @@ from pydantic import ValidationError
 from outlast.errors import FactError, Problem, listed
 from outlast.facts.models import (
     Accelerator,
+    AddOn,
+    Capability,
     CatalogueRow,
     EgressPrice,
     GoodputFact,
+    KubernetesVersion,
     MachineType,
     ModelShape,
     NetworkBaseline,
@@ -50,6 +53,16 @@ class Facts:
     egress: tuple[EgressPrice, ...]
     catalogue: Mapping[str, CatalogueRow]
     """Resource type -> row."""
+    capabilities: Mapping[tuple[str, str], Capability]
+    """(cloud, capability) -> row."""
+    kubernetes_versions: Mapping[tuple[str, str], KubernetesVersion]
+    """(cloud, minor version) -> row."""
+    add_ons: Mapping[tuple[str, str, str], AddOn]
+    """(cloud, add-on, minor version of Kubernetes) -> row."""
+
+    def can(self, cloud: str, capability: str) -> bool:
+        """Whether a cloud has a capability."""
+        return (cloud, capability) in self.capabilities
 
     def quotas_for(self, cloud: str, machine_type: str, capacity: str) -> tuple[QuotaFact, ...]:
         """Return the quotas of a region that a node of this type and capacity type counts against."""
@@ -104,6 +117,9 @@ def load_facts(config_root: Path) -> Facts:
         model_shapes=_index(rows["model_shapes"], "model"),
         egress=tuple(rows["egress"]),  # type: ignore[arg-type]
         catalogue=_index(rows["catalogue"], "type"),
+        capabilities=_index(rows["capabilities"], "cloud", "capability"),
+        kubernetes_versions=_index(rows["kubernetes_versions"], "cloud", "kubernetes"),
+        add_ons=_index(rows["add_ons"], "cloud", "add_on", "kubernetes"),
     )
     problems.extend(_check(facts, rows))
     if problems:
@@ -124,6 +140,9 @@ _FILES: Mapping[str, type[Row]] = MappingProxyType(
         "model_shapes": ModelShape,
         "egress": EgressPrice,
         "catalogue": CatalogueRow,
+        "capabilities": Capability,
+        "kubernetes_versions": KubernetesVersion,
+        "add_ons": AddOn,
     }
 )
 _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -136,6 +155,9 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "prices": ("cloud", "provider_region", "machine_type", "basis"),
         "model_shapes": ("model",),
         "catalogue": ("type",),
+        "capabilities": ("cloud", "capability"),
+        "kubernetes_versions": ("cloud", "kubernetes"),
+        "add_ons": ("cloud", "add_on", "kubernetes"),
         "quotas": ("cloud", "quota_code"),
     }
 )

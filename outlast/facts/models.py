@@ -127,6 +127,31 @@ class ProviderRegion(Row):
     country: str
     jurisdiction: str
     zones: int
+    zone_names: Words
+    """Names of its zones, where offerings do not list them."""
+
+
+class Capability(Row):
+    """Something that a cloud can do and not every cloud can; what has no row is refused by the loader."""
+
+    cloud: str
+    capability: str = Field(pattern=r"^[a-z]+(-[a-z]+)*$")
+
+
+class KubernetesVersion(Row):
+    """A minor version that a cloud's managed Kubernetes creates clusters of."""
+
+    cloud: str
+    kubernetes: str = Field(pattern=r"^1\.\d+$")
+
+
+class AddOn(Row):
+    """The version of a managed add-on that goes with a Kubernetes version."""
+
+    cloud: str
+    add_on: str
+    kubernetes: str = Field(pattern=r"^1\.\d+$")
+    version: str
 
 
 class QuotaFact(Row):

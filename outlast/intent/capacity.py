@@ -29,6 +29,8 @@ class Reservation(Strict):
     nodes: Annotated[int, Field(ge=1)] = planner_input()
     ends: date | None = None
     """Last day on which it holds its machines."""
+    block: bool = False
+    """Whether it is a block bought for a fixed time, which the cloud uses in another way and takes back at its end."""
 
 
 class HostedRoute(Strict):

@@ -76,12 +76,13 @@ def _check_allowed(where: str, text: str) -> Iterator[Problem]:
 
 def zones_of(intent: Intent, region: Region) -> set[str]:
     """Return the zones that facts know in a provider region."""
+    row = intent.facts.provider_regions.get((region.cloud, region.provider_region))
     return {
         zone
         for (cloud, place, _), offering in intent.facts.offerings.items()
         if (cloud, place) == (region.cloud, region.provider_region)
         for zone in offering.zones
-    }
+    } | set(row.zone_names if row else ())
 
 
 def _check_node_pool(intent: Intent, name: str, region: Region, where: str, pool: NodePool) -> Iterator[Problem]:

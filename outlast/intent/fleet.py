@@ -38,7 +38,7 @@ class FleetFile(Strict):
     kubernetes: Version
     """Kubernetes version of every cluster."""
     add_ons: dict[str, Version] = {}
-    """Pinned add-on versions, name -> version."""
+    """Add-on -> version, instead of the one that facts pin for the Kubernetes version."""
     token_issuer: str | None = None
     """URL of the issuer whose tokens the gateway accepts."""
     today: date | None = None

@@ -72,6 +72,16 @@ class Intent:
             raise LookupError(row.cloud, row.provider_region)  # the loader refuses such a region
         return found
 
+    def add_ons(self, region: str) -> Mapping[str, str]:
+        """Return managed add-on -> pinned version for a region's cluster; the fleet's own choice goes first."""
+        minor = ".".join(self.fleet.kubernetes.split(".")[:2])
+        pinned = {
+            name: row.version
+            for (cloud, name, version), row in self.facts.add_ons.items()
+            if (cloud, version) == (self.regions[region].cloud, minor)
+        }
+        return pinned | {name: version for name, version in self.fleet.add_ons.items() if name in pinned}
+
     @cached_property
     def jurisdictions(self) -> Mapping[str, tuple[str, ...]]:
         """Jurisdiction -> our regions in it."""

@@ -50,11 +50,28 @@ class ApiAccess(Strict):
     """Public ranges that may reach it when ``private`` is false."""
 
 
-class Existing(Strict):
-    """A thing that exists already and is used as it is."""
+class NetworkChoice(Strict):
+    """Whether the region's network is made or there already, and how nodes reach the world."""
 
     existing: str | None = None
-    """The cloud's id; absent: we create it."""
+    """The cloud's id of a network that exists and is used as it is; absent: we create it."""
+    subnets: dict[str, str] = {}
+    """Zone -> id of the subnet of its nodes; of an existing network."""
+    api_subnets: tuple[str, ...] = ()
+    """Subnets that the control plane reaches nodes from, where the cloud wants them; of an existing network."""
+    nat: Literal["regional", "zonal"] = "regional"
+    """One way out for the region, or one a zone."""
+
+
+class ClusterChoice(Strict):
+    """Whether the region's cluster is made or there already."""
+
+    existing: str | None = None
+    """The cloud's id of a cluster that exists and is used as it is, in an existing network; absent: we create it."""
+    server: Annotated[str, StringConstraints(pattern=r"^https://[^/]+$")] | None = None
+    """Address of the API server of an existing cluster."""
+    certificate_authority: str | None = None
+    """Certificate authority of that address, base64; absent where its certificate is publicly trusted."""
 
 
 class Region(Strict):
@@ -78,8 +95,8 @@ class Region(Strict):
     node_pools: dict[PoolId, NodePool] = planner_input(min_length=1)
     access: Access = Access()
     api: ApiAccess = ApiAccess()
-    network: Existing = Existing()
-    cluster: Existing = Existing()
+    network: NetworkChoice = NetworkChoice()
+    cluster: ClusterChoice = ClusterChoice()
     operators: Literal["managed", "external"] = "managed"
     """Whether the stack installs the cluster's operators or leaves them to others."""
     permissions_boundary: str | None = None

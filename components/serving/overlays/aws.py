@@ -12,8 +12,6 @@ from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
 _GPU = "nvidia.com/gpu"
 """What its machine types with divided cards offer."""
-CACHE = "/mnt/k8s-disks/0/models"
-"""Where the node's own set-up mounts its joined NVMe disks."""
 
 
 def device(gpu_resource: str, partition: str) -> str:

@@ -8,9 +8,6 @@ import pulumi
 
 from components.serving.contract import Gateway
 
-CACHE = "/mnt/disks/models"
-"""Where the node stager joins and mounts the node's local SSDs; a pod does not start before it has."""
-
 
 def device(gpu_resource: str, partition: str) -> str:  # noqa: ARG001  (one signature for all overlays)
     """Return what GKE calls a part of a card: the same as a whole one; the node pool decides what it is.
