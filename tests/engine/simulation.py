@@ -6,9 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from simcloud.life import prepare
 
@@ -35,6 +38,10 @@ class Simulation:
     """Simulated clouds, engine state and a copy of the configuration."""
 
     folder: Path
+    name: str = FLEET
+    """The fleet."""
+    project: Path = REPO
+    """Where Pulumi.yaml lies, and what a run of the engine writes beside it."""
 
     @property
     def sim(self) -> Path:
@@ -46,7 +53,7 @@ class Simulation:
 
     @property
     def fleet(self) -> Path:
-        return self.config / "fleets" / FLEET
+        return self.config / "fleets" / self.name
 
     @staticmethod
     def new(folder: Path) -> Simulation:
@@ -56,24 +63,40 @@ class Simulation:
         prepare(made.sim, REPO, FLEET, made.config)
         return made
 
+    @staticmethod
+    def of_fleet(folder: Path, documents: Mapping[str, Any]) -> Simulation:
+        """Start from a fleet of the test's own, in a project folder, because stack files lie beside Pulumi.yaml."""
+        shutil.copytree(REPO / "config" / "facts", folder / "config" / "facts")
+        (folder / "config" / "stacks").mkdir()
+        for name in ("__main__.py", "Pulumi.yaml"):
+            shutil.copy2(REPO / name, folder / name)
+        for name in ("components", "outlast", "policies", "simcloud", "stacks", ".venv"):
+            (folder / name).symlink_to(REPO / name)
+        made = Simulation(folder, "test", folder)
+        made.fleet.mkdir(parents=True)
+        for stem, document in documents.items():
+            (made.fleet / f"{stem}.yaml").write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+        prepare(made.sim, folder, made.name, made.config)
+        return made
+
     def copy(self, folder: Path) -> Simulation:
         """Copy everything, so that a test may break it."""
         shutil.copytree(self.folder, folder, symlinks=True)
-        copied = Simulation(folder)
-        prepare(copied.sim, REPO, FLEET, copied.config)
+        copied = replace(self, folder=folder, project=REPO if self.project == REPO else folder)
+        prepare(copied.sim, self.project, self.name, copied.config)
         return copied
 
     def environment(self, **extra: str) -> dict[str, str]:
-        variables = prepare(self.sim, REPO, FLEET, self.config)
+        variables = prepare(self.sim, self.project, self.name, self.config)
         return {**os.environ, **variables, "OUTLAST_CONFIG": str(self.sim / "config"), **extra}
 
     def outlast(self, *arguments: str, **extra: str) -> Ran:
         command = [sys.executable, "-c", "from outlast.cli import main; main()", *arguments]
-        return _run(command, REPO, self.environment(**extra))
+        return _run(command, self.project, self.environment(**extra))
 
-    def pulumi(self, *arguments: str, project: Path = REPO, variables: dict[str, str] | None = None) -> Ran:
+    def pulumi(self, *arguments: str, project: Path | None = None, variables: dict[str, str] | None = None) -> Ran:
         command = ["pulumi", *arguments, "--non-interactive", "--color", "never"]
-        return _run(command, project, {**self.environment(), **(variables or {})})
+        return _run(command, project or self.project, {**self.environment(), **(variables or {})})
 
     def edit(self, file: str, change: Callable[[str], str]) -> None:
         """Change a file of the fleet; a change that changes nothing is a mistake of the test."""
