@@ -8,7 +8,10 @@ from outlast.intent.models import WHOLE
 
 MIG, SLICED = "mig-", "slice-"
 _SHARES_TIME = "nvidia.com/"
-"""Resources of the device plugin that shares a card's time. Source: NVIDIA and AMD device plugins for Kubernetes."""
+"""Resources of the device plugin that shares a card's time; AMD's does not yet.
+
+Source: https://github.com/ROCm/k8s-device-plugin/issues/111
+"""
 
 
 def parts_of_card(partition: str) -> int:
