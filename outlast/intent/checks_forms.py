@@ -92,6 +92,21 @@ _WORDS: dict[IdKind, str] = {
 }
 
 
+def without_admin(intent: Intent, region: str) -> Iterator[Problem]:
+    """Yield that nobody may administer the cluster that a region's deployment makes.
+
+    Not a problem of the files, because a fleet that is only planned has no cluster.
+    """
+    row = intent.regions[region]
+    if row.cluster.existing is None and not row.access.admin:
+        yield Problem(
+            where=f"{intent.name}/regions.yaml, regions.{region}.access.admin",
+            what="nobody may administer the cluster: who creates it gets no right in it by that",
+            got="no principal",
+            do="Name at least the one that deploys",
+        )
+
+
 def _check_tags(where: str, region: Region) -> Iterator[Problem]:
     for key, value in region.tags.items():
         if key.startswith(_OURS):

@@ -6,7 +6,7 @@ Networks that were there before us are not judged: nobody here knows their range
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from outlast.errors import Problem
 from outlast.facts import NetworkFact
@@ -20,11 +20,17 @@ _ALL = ""
 """Stands for all zones together, where they share a range."""
 
 
-def short_ranges(lock: Lock, intent: Intent) -> Iterator[Problem]:
-    """Yield every range of a region's network that does not hold the lock's nodes at their most."""
-    for name, block in lock.regions.items():
-        region = intent.regions.get(name)
-        if region is None or region.network.existing is not None:
+def short_ranges(lock: Lock, intent: Intent, regions: Iterable[str] | None = None) -> Iterator[Problem]:
+    """Yield every range of a region's network that does not hold the lock's nodes at their most.
+
+    Args:
+        lock: how many nodes there are.
+        intent: the fleet, with its regions' ranges.
+        regions: the regions to look at; None: all.
+    """
+    for name in lock.regions if regions is None else regions:
+        region, block = intent.regions.get(name), lock.regions.get(name)
+        if region is None or block is None or region.network.existing is not None:
             continue
         use, prefix = intent.facts.networks[region.cloud], ipaddress.IPv4Network(region.cidr).prefixlen
         peaks = node_peaks(block, region.zones)

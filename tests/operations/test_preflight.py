@@ -168,6 +168,14 @@ FAILING: dict[str, Case] = {
         lambda: situation(accounts=(("us-east", "444455556666"),)),
         {("account", "us-east", "failed")},
     ),
+    "a cluster that nobody may administer": (
+        lambda: situation(make_intent(*REGIONS, regions={"regions": {"us-east": {"access": None}}})),
+        {("access", "us-east", "failed")},
+    ),
+    "a network that the nodes have outgrown": (
+        lambda: situation(rows={"nodes": {"min": 39, "expected": 39.0, "max": 39}}),
+        {("network", "us-east", "failed")},
+    ),
     "another account than the allowed one": (
         lambda: situation(with_allowed("444455556666")),
         {("account", "us-east", "failed")},
@@ -335,6 +343,11 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
     "a cap of exactly both regions": (
         lambda: situation(with_google(ENOUGH | {"granted": "24 GPUs"}, None)),
         {"cap"},
+    ),
+    "one principal who may administer": (lambda: situation(), {"access"}),
+    "a network that just holds the nodes": (
+        lambda: situation(rows={"nodes": {"min": 38, "expected": 38.0, "max": 38}}),
+        {"network"},
     ),
     "a cap that both regions state": (lambda: situation(with_google(ENOUGH, ENOUGH)), {"cap"}),
     "two accounts, each with its cap": (
