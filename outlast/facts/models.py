@@ -140,7 +140,7 @@ class ProviderRegion(Row):
     country: str
     jurisdiction: str
     zones: int
-    zone_names: Words
+    zone_names: Words = ()
     """Names of its zones, where offerings do not list them."""
 
 
