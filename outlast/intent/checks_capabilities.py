@@ -10,7 +10,7 @@ from outlast.intent.intent import Intent
 from outlast.intent.partitions import fills_card, is_sliced
 from outlast.intent.regions import NodePool, Region
 
-_WORDS = {
+WORDS = {
     "permissions-boundary": "a policy that bounds the roles it makes",
     "capacity-block": "capacity blocks",
     "zonal-nat": "a way out for each zone",
@@ -52,7 +52,7 @@ def _asked(intent: Intent, where: str, region: Region, capability: str, got: str
     able = [cloud for cloud in intent.facts.clouds if intent.facts.can(cloud, capability)]
     yield Problem(
         where=where,
-        what=f"{region.cloud} has no {_WORDS[capability].removeprefix('a ')}",
+        what=f"{region.cloud} has no {WORDS[capability].removeprefix('a ')}",
         got=got,
         allowed=f"on {listed(able)}",
         do="Remove it, or use a region of another cloud",
