@@ -123,8 +123,8 @@ def labels(
 
 
 def user_tags(tags: Mapping[str, str]) -> dict[str, str]:
-    """Return people's own tags in a form that every cloud accepts."""
-    return {label_value(key): label_value(value) for key, value in tags.items()}
+    """Return people's own tags as they are: the loader refuses what a cloud would not take."""
+    return dict(tags)
 
 
 def label_value(text: str) -> str:

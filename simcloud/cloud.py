@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from simcloud import rows as tables
 from simcloud.refusals import Violation
 from simcloud.row import Case, Place, Row
 from simcloud.state import Clouds, Link, Stored
-from simcloud.world import World
+from simcloud.world import Existing, World
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,21 @@ class Session:
     account: str
     region: str
     config: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seed:
+    """A resource that stands in a cloud before any program runs."""
+
+    type: str
+    id: str
+    inputs: Mapping[str, Any]
+    aliases: tuple[str, ...] = ()
+    """Further values by which others refer to it."""
+    inside: tuple[str, ...] = ()
+    """Ids of seeds that cannot go before it."""
+    is_global: bool = False
+    """Whether it lies in the account and in no region."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +77,8 @@ class Cloud:
     """Called after a create or update, for what the cloud makes by itself."""
     removing: Callable[[Stored, Clouds], None] = lambda *_: None
     """Called before a removal that the program asked for, for what the cloud removes by itself."""
+    existing: Callable[[Existing], Iterable[Seed]] = lambda _: ()
+    """What a network and cluster that exist consist of, targets before what refers to them."""
 
 
 def packages() -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from outlast.errors import EnvironmentProblem, Problem
 from simcloud import faults as faults_
 from simcloud.environment import environment
+from simcloud.existing import is_existing, seed
 from simcloud.faults import Fault
 from simcloud.fleet_config import mirror
 from simcloud.home import WORLD, compile_config, install
@@ -57,7 +58,8 @@ def prepare(sim: Path, repo: Path, fleet: str, config: Path | None = None) -> di
     (sim / "state").mkdir(parents=True, exist_ok=True)
     compile_config(sim, mirrored, fleet)
     install(sim, repo)
-    Clouds(sim / _STATE).close()
+    with _open(sim) as clouds:
+        seed(clouds, load(sim / WORLD))
     variables = environment(sim, repo, fleet)
     if not (sim / _APPLIED).exists():
         (sim / _APPLIED).write_text(_NOTHING_APPLIED, encoding="utf-8")
@@ -76,15 +78,22 @@ def reset(sim: Path) -> tuple[int, int]:
         shutil.rmtree(sim / "state")
     (sim / "state").mkdir(parents=True)
     (sim / _APPLIED).write_text(_NOTHING_APPLIED, encoding="utf-8")
-    with _open(sim) as clouds, clouds.change():
-        clouds.clear()
+    with _open(sim) as clouds:
+        with clouds.change():
+            clouds.clear()
+        seed(clouds, load(sim / WORLD))
     return stacks, held
 
 
 def resources(sim: Path, *, kept: bool = False) -> list[Stored]:
-    """List what the clouds hold, oldest first; with `kept`, also what they never delete (key rings and keys)."""
+    """List what the clouds hold, oldest first, but for what stood there before any program.
+
+    Args:
+        sim: the sim directory.
+        kept: also what the clouds never delete (key rings and keys).
+    """
     with _open(sim) as clouds:
-        return [item for item in clouds.every() if kept or not item.kept]
+        return [item for item in clouds.every() if (kept or not item.kept) and not is_existing(item)]
 
 
 def orphans(sim: Path, known: frozenset[str]) -> list[Stored]:

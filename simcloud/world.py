@@ -7,7 +7,7 @@ more than its whole start. Facts come from `config/facts`, grants, reservations 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -59,6 +59,26 @@ class Reservation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Existing:
+    """A network that a region of the fleet finds, and perhaps a cluster in it; ids are the cloud's."""
+
+    cloud: str
+    account: str
+    region: str
+    """Provider region."""
+    cidr: str
+    kubernetes: str
+    network: str
+    subnets: Mapping[str, str]
+    """Zone to subnet of its nodes."""
+    api_subnets: tuple[str, ...]
+    cluster: str = ""
+    """Empty: the region makes its own."""
+    server: str = ""
+    """Address of the cluster's API server."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class World:
     """Everything the clouds know; one for all plugins of a sim directory."""
 
@@ -73,6 +93,11 @@ class World:
     def reservations(self) -> Mapping[str, Reservation]:
         """Reservation id to row."""
         return {key: Reservation(id=key, **entry) for key, entry in self.document["reservations"].items()}
+
+    @cached_property
+    def existing(self) -> tuple[Existing, ...]:
+        """What stands in the clouds before any program runs."""
+        return tuple(Existing(**entry) for entry in self.document.get("existing", ()))
 
     @cached_property
     def quotas(self) -> Mapping[str, Quota]:
@@ -118,6 +143,8 @@ def compile_world(intent: Intent) -> dict[str, Any]:
     zones: dict[str, set[str]] = {}
     for (cloud, region, _), offering in facts.offerings.items():
         zones.setdefault(f"{cloud}/{region}", set()).update(offering.zones)
+    for place, known in facts.provider_regions.items():
+        zones.setdefault("/".join(place), set()).update(known.zone_names)
     for row in intent.regions.values():
         zones.setdefault(f"{row.cloud}/{row.provider_region}", set()).update(row.zones)
     return {
@@ -135,8 +162,26 @@ def compile_world(intent: Intent) -> dict[str, Any]:
             }
             for row in facts.quotas
         },
+        "existing": list(_existing(intent)),
         **_holdings(intent),
     }
+
+
+def _existing(intent: Intent) -> Iterator[dict[str, Any]]:
+    for row in intent.regions.values():
+        if row.network.existing is not None:
+            yield {
+                "cloud": row.cloud,
+                "account": row.account,
+                "region": row.provider_region,
+                "cidr": row.cidr,
+                "kubernetes": intent.fleet.kubernetes,
+                "network": row.network.existing,
+                "subnets": row.network.subnets,
+                "api_subnets": row.network.api_subnets,
+                "cluster": row.cluster.existing or "",
+                "server": row.cluster.server or "",
+            }
 
 
 def _machines(intent: Intent) -> dict[str, Any]:

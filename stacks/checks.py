@@ -14,8 +14,19 @@ import pulumi
 
 from outlast.errors import EnvironmentProblem, Problem, RefusedError, StaleLock, listed
 from outlast.intent import Intent, stack_order
+from outlast.intent.checks_forms import without_admin
 from outlast.intent.stacks import StackName
-from outlast.lock import AppliedFile, Lock, applied_in, freshness, overfull, stale_problem, undeclared
+from outlast.lock import (
+    Applied,
+    AppliedFile,
+    Lock,
+    applied_in,
+    freshness,
+    overfull,
+    short_ranges,
+    stale_problem,
+    undeclared,
+)
 from outlast.proof import Judgement, arithmetic, cure, judge, misplaced, shortfall, unserved
 
 _MARGINS = "'outlast verify' shows every margin"
@@ -73,7 +84,8 @@ def check_before(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool
     Raises:
         EnvironmentProblem: the fleet's clouds and the plugins in use do not belong together.
         StaleLock: the lock was made from other inputs.
-        RefusedError: the deployment breaks residency, lowers a margin, or places replicas where no node is.
+        RefusedError: the deployment breaks residency, lowers a margin, places replicas where no node is, outgrows its
+            network, or makes a cluster that nobody may administer.
     """
     surroundings = Surroundings.read()
     check_clouds(intent, simulated=surroundings.simulated)
@@ -85,6 +97,9 @@ def check_before(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool
     if stack.kind == "routing":
         problems += _unserved(intent, lock)
     problems += [*_overfull(stack, lock), *undeclared(lock, intent)]
+    if stack.region is not None:
+        problems += without_admin(intent, stack.region)
+        problems += _outgrown(stack.region, intent, lock, (surroundings.applied or {}).get(str(stack)))
     if problems:
         raise RefusedError(problems)
     if judgement and judgement.not_yet_proven:
@@ -150,6 +165,13 @@ def _overfull(stack: StackName, lock: Lock) -> Iterator[Problem]:
                 allowed=f"at least {row.nodes_needed}",
                 do=f"Run 'outlast plan {stack.fleet}' and commit the lock",
             )
+
+
+def _outgrown(region: str, intent: Intent, lock: Lock, applied: Applied | None) -> Iterator[Problem]:
+    """Yield ranges that do not hold the region's nodes; a deployment that adds none is never refused for that."""
+    held = applied.counts.node_pools.values() if applied else ()
+    if sum(row.nodes.max for row in lock.regions[region].node_pools.values()) > sum(row.nodes_max for row in held):
+        yield from short_ranges(lock, intent, [region])
 
 
 def _lowered(stack: StackName, judgement: Judgement) -> Iterator[Problem]:

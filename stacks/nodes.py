@@ -11,10 +11,7 @@ from components.base import Place
 from components.serving import device
 from outlast.intent import Intent
 from outlast.intent.partitions import fills_card
-from outlast.lock import LockRegion
-
-SYSTEM_ZONE_NODES = 1
-"""Nodes for a cluster's own needs in each zone."""
+from outlast.lock import SYSTEM_ZONE_NODES, LockRegion
 
 
 @dataclass(frozen=True, kw_only=True)

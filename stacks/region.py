@@ -9,9 +9,9 @@ from components.base import Place, place_of
 from outlast.intent import Intent
 from outlast.intent.models import WHOLE
 from outlast.intent.regions import Region
-from outlast.lock import Lock, applied_output
+from outlast.lock import SYSTEM_ZONE_NODES, Lock, applied_output
 from stacks.exports import RegionExports, export_applied, read_global, write
-from stacks.nodes import SYSTEM_ZONE_NODES, Base, declare_nodes
+from stacks.nodes import Base, declare_nodes
 from stacks.providers import region_provider
 
 

@@ -39,8 +39,10 @@ REGION_PLACES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }
 """Our region -> cloud, provider region and zones that facts offer H100 nodes in."""
 _MACHINES = {"aws": "p5.48xlarge", "gcp": "a3-highgpu-8g"}
+ACCOUNTS: Mapping[str, str] = {"aws": "111122223333", "gcp": "outlast-test"}
+ADMINS: Mapping[str, str] = {"aws": "arn:aws:iam::111122223333:role/admin", "gcp": "group:admin@example.org"}
 _ORDER = list(REGION_PLACES)
-_UGLY = ("Traceback", "pydantic", "://", "nput should", "validation error", "NoneType", "<class", "Errno", " None")
+_UGLY = ("Traceback", "pydantic", "nput should", "validation error", "NoneType", "<class", "Errno", " None")
 
 
 @cache
@@ -63,7 +65,8 @@ def make_region(name: str, **changes: Any) -> dict[str, Any]:
         "cloud": cloud,
         "provider_region": provider_region,
         "zones": list(zones),
-        "account": "111122223333",
+        "account": ACCOUNTS[cloud],
+        "access": {"admin": [ADMINS[cloud]]},
         "cidr": f"10.{16 * (1 + _ORDER.index(name))}.0.0/16",
         "dns_region": "us-east-1",
         "node_pools": {"gh100": pool},

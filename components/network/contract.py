@@ -1,8 +1,7 @@
-"""What a region's network promises, and how its address range is cut."""
+"""What a region's network promises."""
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -10,9 +9,17 @@ from typing import ClassVar, Literal
 import pulumi
 
 from components.base import Place, PlatformComponent, class_of
+from outlast.intent.ranges import Ranges, cut
 
-_NODES_PREFIX = 20
-_ENTRY_PREFIX = 24
+__all__ = [
+    "ExistingNetwork",
+    "ExistingNetworkArgs",
+    "Network",
+    "NetworkArgs",
+    "Ranges",
+    "cut",
+    "declare",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,35 +65,6 @@ class ExistingNetwork(Network):
         self.node_subnets = {zone: pulumi.Output.from_input(subnet) for zone, subnet in args.subnets.items()}
         self.api_subnets = [pulumi.Output.from_input(subnet) for subnet in args.api_subnets]
         self.register()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ranges:
-    """A region's range, cut."""
-
-    nodes: Mapping[str, str]
-    """Zone -> range of its nodes."""
-    entry: Mapping[str, str]
-    """Zone -> range of its load balancers."""
-    services: str
-    pods: str
-
-
-def cut(cidr: str, zones: tuple[str, ...]) -> Ranges:
-    """Cut a range; a zone added at the end of the list moves no other.
-
-    The upper half is for pods; of the lower half, /20 blocks go to the zones' nodes in order, the last but one to
-    services, and the last is cut into /24 for load balancers.
-    """
-    lower, upper = ipaddress.IPv4Network(cidr).subnets(1)
-    blocks = list(lower.subnets(new_prefix=_NODES_PREFIX))
-    entries = blocks[-1].subnets(new_prefix=_ENTRY_PREFIX)
-    return Ranges(
-        nodes={zone: str(block) for zone, block in zip(zones, blocks[:-2], strict=False)},
-        entry={zone: str(block) for zone, block in zip(zones, entries, strict=False)},
-        services=str(blocks[-2]),
-        pods=str(upper),
-    )
 
 
 def declare(name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> Network:

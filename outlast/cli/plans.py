@@ -25,10 +25,12 @@ def check(fleet: FleetName) -> None:
     from outlast.errors import ConfigError
     from outlast.intent.checks import notices
     from outlast.intent.variants import check_variants
+    from outlast.lock import short_ranges
 
     found = load(fleet)
     intent = found.intent
-    if problems := list(check_variants(intent, found.folder)):
+    lock = found.lock_in_force()
+    if problems := [*check_variants(intent, found.folder), *(short_ranges(lock, intent) if lock else ())]:
         raise ConfigError(problems)
     counts = {"region": intent.regions, "model": intent.models, "tenant": intent.tenants_file.tenants}
     print(f"{fleet}: {', '.join(_counted(len(found), noun) for noun, found in counts.items())}; no problems")

@@ -20,10 +20,12 @@ from outlast.facts.models import (
     CatalogueRow,
     EgressPrice,
     GoodputFact,
+    IdForm,
     KubernetesVersion,
     MachineType,
     ModelShape,
     NetworkBaseline,
+    NetworkFact,
     Offering,
     Price,
     ProviderRegion,
@@ -59,6 +61,10 @@ class Facts:
     """(cloud, minor version) -> row."""
     add_ons: Mapping[tuple[str, str, str], AddOn]
     """(cloud, add-on, minor version of Kubernetes) -> row."""
+    id_forms: Mapping[tuple[str, str], IdForm]
+    """(cloud, kind of id) -> row."""
+    networks: Mapping[str, NetworkFact]
+    """Cloud -> row."""
 
     def can(self, cloud: str, capability: str) -> bool:
         """Whether a cloud has a capability."""
@@ -120,6 +126,8 @@ def load_facts(config_root: Path) -> Facts:
         capabilities=_index(rows["capabilities"], "cloud", "capability"),
         kubernetes_versions=_index(rows["kubernetes_versions"], "cloud", "kubernetes"),
         add_ons=_index(rows["add_ons"], "cloud", "add_on", "kubernetes"),
+        id_forms=_index(rows["id_forms"], "cloud", "kind"),
+        networks=_index(rows["networks"], "cloud"),
     )
     problems.extend(_check(facts, rows))
     if problems:
@@ -143,6 +151,8 @@ _FILES: Mapping[str, type[Row]] = MappingProxyType(
         "capabilities": Capability,
         "kubernetes_versions": KubernetesVersion,
         "add_ons": AddOn,
+        "id_forms": IdForm,
+        "networks": NetworkFact,
     }
 )
 _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -158,6 +168,8 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "capabilities": ("cloud", "capability"),
         "kubernetes_versions": ("cloud", "kubernetes"),
         "add_ons": ("cloud", "add_on", "kubernetes"),
+        "id_forms": ("cloud", "kind"),
+        "networks": ("cloud",),
         "quotas": ("cloud", "quota_code"),
     }
 )
@@ -210,6 +222,9 @@ def _check(facts: Facts, rows: Mapping[str, list[Row]]) -> Iterator[Problem]:
             yield Problem(where=where, what="machine type is not in machine_types.csv")
         if (offering.cloud, offering.provider_region) not in facts.provider_regions:
             yield Problem(where=where, what="provider region is not in provider_regions.csv")
+    for cloud in facts.clouds:
+        if cloud not in facts.networks:
+            yield Problem(where="facts/networks.csv", what=f"no row for {cloud}", do="Add how it cuts networks")
     for key in facts.network_baselines:
         if key not in facts.machine_types:
             yield Problem(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 Capacity = Literal["on_demand", "reserved", "spot"]
 """How a node is bought."""
@@ -23,9 +24,21 @@ def _blank_is_none(text: object) -> object:
     return None if text == "" else text
 
 
+def _compiles(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        what = f"is no regular expression: {error}"
+        raise ValueError(what) from error
+    return text
+
+
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """Several words in one cell, separated by blanks or semicolons."""
 MaybeFloat = Annotated[float | None, BeforeValidator(_blank_is_none)]
+MaybeInt = Annotated[int | None, BeforeValidator(_blank_is_none)]
+Pattern = Annotated[str, AfterValidator(_compiles)]
+"""A regular expression."""
 
 
 class Row(BaseModel):
@@ -127,8 +140,50 @@ class ProviderRegion(Row):
     country: str
     jurisdiction: str
     zones: int
-    zone_names: Words
+    zone_names: Words = ()
     """Names of its zones, where offerings do not list them."""
+
+
+IdKind = Literal[
+    "account", "principal", "permissions-boundary", "network", "subnet", "cluster", "api-server", "dns-zone"
+]
+"""What people name by an id of the cloud's."""
+
+
+class IdForm(Row):
+    """How a cloud writes an id; a kind without a row is not judged."""
+
+    cloud: str
+    kind: IdKind
+    form: str
+    """In words, for messages."""
+    pattern: Pattern
+    """Of the whole id; its groups ``account`` and ``provider_region`` say where the thing lies."""
+
+    def read(self, text: str) -> Mapping[str, str] | None:
+        """Return what an id says of its place, by group, or None if it has another form."""
+        found = re.fullmatch(self.pattern, text)
+        return {name: said for name, said in found.groupdict().items() if said} if found else None
+
+
+class NetworkFact(Row):
+    """How a cloud cuts networks, and what nodes and pods take of them."""
+
+    cloud: str
+    widest_prefix: int = Field(ge=0, le=16)
+    """Shortest prefix that a network may have."""
+    node_range: Literal["zone", "region"]
+    """What has a range for nodes of its own: each zone, or all zones together."""
+    subnet_of: Literal["zone", "region"]
+    """What a subnet lies in."""
+    node_addresses: int = Field(ge=1)
+    """Addresses that a node takes of the range for nodes: its own, and those of pods that have no range."""
+    reserved_addresses: int = Field(ge=0)
+    """Addresses of a subnet that the cloud keeps."""
+    pod_prefix: MaybeInt
+    """Prefix of what a node takes of the range for pods; blank where pods take addresses of the range for nodes."""
+    api_subnets: int = Field(ge=0)
+    """Subnets that a control plane wants to reach nodes from."""
 
 
 class Capability(Row):

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outlast.errors import Problem, listed
+from outlast.intent.checks_capabilities import check_capabilities
 from outlast.intent.checks_capacity import check_capacity
+from outlast.intent.checks_existing import check_existing
+from outlast.intent.checks_forms import check_forms
 from outlast.intent.checks_models import check_demand, check_models
 from outlast.intent.checks_regions import check_origins, check_regions
+from outlast.intent.checks_versions import check_versions
 from outlast.intent.intent import Intent
 from outlast.intent.known import unknown
 
@@ -16,6 +20,10 @@ def check(intent: Intent) -> Iterator[Problem]:
     """Yield every cross-file problem; checks that lean on others run only once those hold."""
     first = [
         *check_regions(intent),
+        *check_forms(intent),
+        *check_existing(intent),
+        *check_capabilities(intent),
+        *check_versions(intent),
         *check_models(intent),
         *check_tenants(intent),
         *check_demand(intent),

@@ -10,6 +10,7 @@ from outlast.errors import Problem, listed
 from outlast.intent.intent import Intent
 from outlast.intent.known import unknown
 from outlast.intent.partitions import why_not_divided
+from outlast.intent.ranges import MOST_ZONES, NARROWEST_PREFIX
 from outlast.intent.regions import NodePool, Region
 
 _RESERVED = ("global", "routing", "none", "replica", "node", "zone")
@@ -34,14 +35,7 @@ def check_regions(intent: Intent) -> Iterator[Problem]:
                 f"{where}.provider_region", f"provider region of {region.cloud}", region.provider_region, places
             )
             continue
-        zones = zones_of(intent, region)
-        for zone in region.zones:
-            if zones and zone not in zones:
-                yield unknown(f"{where}.zones", f"zone of {region.provider_region}", zone, zones)
-        if len(set(region.zones)) != len(region.zones):
-            yield Problem(
-                where=f"{where}.zones", what="a zone stands twice", got=", ".join(region.zones), do="Remove the repeat"
-            )
+        yield from _check_zones(intent, f"{where}.zones", region)
         if region.allowed_account and region.allowed_account != region.account:
             yield Problem(
                 where=f"{where}.allowed_account",
@@ -62,6 +56,23 @@ def check_regions(intent: Intent) -> Iterator[Problem]:
             yield from _check_node_pool(intent, name, region, f"{where}.node_pools.{pool_id}", pool)
     yield from _check_ranges(intent)
     yield from _check_dns(intent)
+
+
+def _check_zones(intent: Intent, where: str, region: Region) -> Iterator[Problem]:
+    zones, most = zones_of(intent, region), intent.facts.provider_regions[region.cloud, region.provider_region].zones
+    for zone in region.zones:
+        if zones and zone not in zones:
+            yield unknown(where, f"zone of {region.provider_region}", zone, zones)
+    if len(set(region.zones)) != len(region.zones):
+        yield Problem(where=where, what="a zone stands twice", got=", ".join(region.zones), do="Remove the repeat")
+    elif len(region.zones) > min(most, MOST_ZONES):
+        yield Problem(
+            where=where,
+            what=f"{region.provider_region} has {f'{most} zones' if most else 'no zones'}, and a range is cut for few",
+            got=str(len(region.zones)),
+            allowed=f"up to {min(most, MOST_ZONES)}" if most else "a provider region with zones",
+            do="Use fewer zones" if most else "Choose a provider region that has zones",
+        )
 
 
 def _check_allowed(where: str, text: str) -> Iterator[Problem]:
@@ -88,8 +99,7 @@ def zones_of(intent: Intent, region: Region) -> set[str]:
 def _check_node_pool(intent: Intent, name: str, region: Region, where: str, pool: NodePool) -> Iterator[Problem]:
     machine = intent.facts.machine_types.get((region.cloud, pool.machine_type))
     if machine is None:
-        known = {kind for cloud, kind in intent.facts.machine_types if cloud == region.cloud}
-        yield unknown(f"{where}.machine_type", f"machine type of {region.cloud}", pool.machine_type, known)
+        yield _not_sold(intent, f"{where}.machine_type", region, pool.machine_type)
         return
     offering = intent.facts.offerings.get((region.cloud, region.provider_region, pool.machine_type))
     offered = offering.zones if offering else ()
@@ -116,6 +126,21 @@ def _check_node_pool(intent: Intent, name: str, region: Region, where: str, pool
     if problem := why_not_divided(intent.facts.accelerators[machine.accelerator], pool.partition):
         yield replace(problem, where=f"{where}.partition")
     yield from _check_reservation(intent, name, where, pool)
+
+
+def _not_sold(intent: Intent, where: str, region: Region, machine_type: str) -> Problem:
+    sellers = [cloud for cloud, kind in intent.facts.machine_types if kind == machine_type]
+    if not sellers:
+        known = {kind for cloud, kind in intent.facts.machine_types if cloud == region.cloud}
+        return unknown(where, f"machine type of {region.cloud}", machine_type, known)
+    accelerator = intent.facts.machine_types[sellers[0], machine_type].accelerator
+    clouds = {cloud for (cloud, _), row in intent.facts.machine_types.items() if row.accelerator == accelerator}
+    sold = f"its accelerator {accelerator} is sold on {listed(clouds)}"
+    return Problem(
+        where=where,
+        what=f"{machine_type} is a machine type of {listed(sellers)}, not of {region.cloud}; {sold}",
+        do=f"Choose a machine type of {region.cloud}, or move the node pool to a region of {listed(clouds)}",
+    )
 
 
 def _check_reservation(intent: Intent, name: str, where: str, pool: NodePool) -> Iterator[Problem]:
@@ -167,14 +192,8 @@ def _check_ranges(intent: Intent) -> Iterator[Problem]:
                 where=where, what=str(error), got=region.cidr, do="Write a network address such as 10.16.0.0/16"
             )
             continue
-        if network.prefixlen > 16:
-            yield Problem(
-                where=where,
-                what="too small for node, pod and gateway subnets",
-                got=region.cidr,
-                allowed="/16 or larger",
-                do="Widen it",
-            )
+        if region.network.existing is None:
+            yield from _check_size(intent, where, region, network)
         for other, taken in ranges:
             if network.overlaps(taken):
                 yield Problem(
@@ -185,6 +204,16 @@ def _check_ranges(intent: Intent) -> Iterator[Problem]:
                     do="Give every region its own range",
                 )
         ranges.append((name, network))
+
+
+def _check_size(intent: Intent, where: str, region: Region, network: ipaddress.IPv4Network) -> Iterator[Problem]:
+    use = intent.facts.networks.get(region.cloud)
+    if network.prefixlen > NARROWEST_PREFIX:
+        what, allowed = "too small for node, pod and gateway subnets", f"/{NARROWEST_PREFIX} or larger"
+        yield Problem(where=where, what=what, got=region.cidr, allowed=allowed, do="Widen it")
+    elif use is not None and network.prefixlen < use.widest_prefix:
+        what, allowed = f"a network of {region.cloud} is not that large", f"/{use.widest_prefix} or smaller"
+        yield Problem(where=where, what=what, got=region.cidr, allowed=allowed, do="Narrow it")
 
 
 def _check_dns(intent: Intent) -> Iterator[Problem]:

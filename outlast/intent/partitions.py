@@ -7,6 +7,11 @@ from outlast.facts.models import Accelerator
 from outlast.intent.models import WHOLE
 
 MIG, SLICED = "mig-", "slice-"
+_SHARES_TIME = "nvidia.com/"
+"""Resources of the device plugin that shares a card's time; AMD's does not yet.
+
+Source: https://github.com/ROCm/k8s-device-plugin/issues/111
+"""
 
 
 def parts_of_card(partition: str) -> int:
@@ -43,6 +48,9 @@ def why_not_divided(card: Accelerator, partition: str) -> Problem | None:
     if partition == WHOLE:
         return None
     parts = parts_of_card(partition)
+    if is_sliced(partition) and not card.resource.startswith(_SHARES_TIME):
+        what, do = f"the device plugin of {card.accelerator} shares no card's time", "Write 'whole'"
+        return Problem(where="", what=what, got=partition, do=do)
     if is_sliced(partition):
         what, do = "a card is sliced into two parts or more", "Write 'whole', or 'slice-2' and up"
         return None if parts > 1 else Problem(where="", what=what, got=partition, do=do)

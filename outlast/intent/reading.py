@@ -206,6 +206,7 @@ _PATTERNS: Mapping[str, str] = {
     r"^[a-z0-9]{1,8}$": "1 to 8 lower-case letters and digits",
     r"^sha256:[0-9a-f]{64}$": "a digest sha256:<64 hex digits>, never a tag",
     r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$": "an address range such as 10.16.0.0/16",
+    r"^https://[^/]+$": "https:// and a host, without a path",
     r"^([A-Z]{2,3}(-[A-Z]+)?|\*)$": "capitals as in facts/provider_regions.csv, or *",
 }
 

@@ -3,6 +3,7 @@
 May hold: what a lock says and whether it fits its inputs. Not: how it was found (planner), whether it survives (proof).
 """
 
+from outlast.lock.addresses import SYSTEM_ZONE_NODES, short_ranges
 from outlast.lock.applied import (
     Applied,
     AppliedFile,
@@ -48,6 +49,7 @@ from outlast.lock.reading import (
 __all__ = [
     "LOCK_FILE",
     "MAX_WINDOWS",
+    "SYSTEM_ZONE_NODES",
     "Applied",
     "AppliedFile",
     "AppliedPool",
@@ -87,6 +89,7 @@ __all__ = [
     "read_lock",
     "short_caps",
     "short_quotas",
+    "short_ranges",
     "stale_problem",
     "undeclared",
     "write_applied",

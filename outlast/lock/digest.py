@@ -117,9 +117,9 @@ def _facts_used(intent: Intent) -> list[str]:
             used.append(facts.offerings[region.cloud, region.provider_region, pool.machine_type])
             used += facts.quotas_for(region.cloud, pool.machine_type, pool.capacity)
             used += facts.caps_for(region.cloud, pool.machine_type, pool.capacity)
-    return sorted(
-        {json.dumps(row.model_dump(mode="json", exclude={"source", "as_of"}), sort_keys=True) for row in used}
-    )
+    # As of files that people write: a column that a row leaves at its default makes no lock stale.
+    values = (row.model_dump(mode="json", exclude={"source", "as_of"}, exclude_defaults=True) for row in used)
+    return sorted({json.dumps(value, sort_keys=True) for value in values})
 
 
 def _is_input(extra: object) -> bool:

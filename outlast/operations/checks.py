@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from outlast.errors import FactError, Problem, listed
 from outlast.facts import LIST_BASIS
+from outlast.intent.checks_forms import without_admin
 from outlast.intent.checks_regions import zones_of
 from outlast.intent.known import unknown
-from outlast.lock import LockNodePool, freshness, stale_problem, undeclared
+from outlast.lock import LockNodePool, freshness, short_ranges, stale_problem, undeclared
 from outlast.operations.findings import Situation, Verdict
 from outlast.replica import misfits
 
@@ -53,6 +54,16 @@ def check_account(situation: Situation, region: str) -> Iterator[tuple[Verdict, 
                     do="Sign in to the allowed account",
                 ),
             )
+
+
+def check_access(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield that nobody may administer the cluster."""
+    yield from (("failed", problem) for problem in without_admin(situation.intent, region))
+
+
+def check_network(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield ranges of the region's network that do not hold the lock's nodes and their pods."""
+    yield from (("failed", problem) for problem in short_ranges(situation.lock, situation.intent, [region]))
 
 
 def check_zones(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from outlast.intent import region_stack
 from outlast.intent.partitions import MIG, profile_of
@@ -29,16 +30,33 @@ class Mismatch:
     """A node pool that the lock does not know: reported, and refused only where its class may not be."""
 
 
-def realises(view: View, lock: Lock, region: str) -> tuple[Mismatch, ...]:
-    """Compare the resources of one region's stack with its block of the lock; empty means equal."""
+def realises(
+    view: View, lock: Lock, region: str, subnets: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Mismatch, ...]:
+    """Compare the resources of one region's stack with its block of the lock; empty means equal.
+
+    Args:
+        view: the resources.
+        lock: what they are to be.
+        region: our region.
+        subnets: zone -> subnet that exists there, as regions.yaml says; nothing here can know better.
+    """
     block = lock.regions[region]
     stack = region_stack(lock.fleet, region)
     node_pools = [pool for pool in view.node_pools if stack_of(pool.urn) == stack]
     workloads = [load for load in view.workloads if stack_of(load.urn) == stack]
     return (
-        *_node_pools(block.node_pools, node_pools, view),
+        *_node_pools(block.node_pools, [_zoned(pool, subnets) for pool in node_pools], view),
         *_pools(block.pools, workloads),
     )
+
+
+def _zoned(pool: NodePool, subnets: Mapping[str, str]) -> NodePool:
+    """Return a node pool with the zone of the subnets it names, where one zone alone has them."""
+    zones = {zone for zone, subnet in subnets.items() if subnet in pool.subnets}
+    named = {subnet for zone, subnet in subnets.items() if zone in zones}
+    is_known = len(zones) == 1 and named == set(pool.subnets)
+    return replace(pool, zone=zones.pop()) if pool.zone is UNKNOWN and is_known else pool
 
 
 def _node_pools(rows: Mapping[str, LockNodePool], found: list[NodePool], view: View) -> Iterator[Mismatch]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from outlast.errors import listed
 from outlast.intent import region_stack, routing_stack
-from outlast.lock import overfull, short_quotas, undeclared
+from outlast.lock import overfull, short_quotas, short_ranges, undeclared
 from outlast.proof import NODE, NOTHING, REPLICA, Case, Margin, arithmetic, cure, judge, realises, shortfall, unserved
 from outlast.replica import slow_starts
 from outlast.rules.rule import LOCK, Deployment, Rule
@@ -65,7 +65,8 @@ def check_realised(deployment: Deployment) -> Iterator[Violation]:
         if region not in deployment.lock.regions:
             yield _unplanned(deployment, region)
             continue
-        for mismatch in realises(deployment.view, deployment.lock, region):
+        subnets = deployment.intent.regions[region].network.subnets
+        for mismatch in realises(deployment.view, deployment.lock, region, subnets):
             yield Violation(
                 rule="H-05",
                 urn=mismatch.urn or region_stack(deployment.intent.name, region),
@@ -138,6 +139,23 @@ def check_declared(deployment: Deployment) -> Iterator[Violation]:
             allowed=problem.allowed,
             why="a lock that differs from its inputs was not planned, so nothing is known of it",
             fix=problem.do or f"run 'outlast plan {deployment.intent.name}'",
+        )
+
+
+def check_addresses(deployment: Deployment) -> Iterator[Violation]:
+    """Yield every range of a region's network that does not hold the lock's nodes and their pods."""
+    regions = deployment.regions if deployment.stacks else None
+    for problem in short_ranges(deployment.lock, deployment.intent, regions):
+        yield Violation(
+            rule="H-35",
+            urn=LOCK,
+            path=problem.where.split(", ", 1)[-1],
+            title=f"The address range is {problem.what}",
+            found=problem.got,
+            allowed=problem.allowed,
+            why="a node without an address for itself and its pods never joins, and a loss is when it is needed",
+            fix=problem.do[0].lower() + problem.do[1:],
+            refused=not deployment.stacks,
         )
 
 
@@ -239,6 +257,17 @@ RULES = (
         fix="ask for more, or lower the demand and plan again",
         is_local=False,
         check=check_quotas,
+    ),
+    Rule(
+        id="H-35",
+        title="The network holds the lock's nodes",
+        severity="critical",
+        why="a node without addresses never joins",
+        checks="maximum nodes of every node pool, one more while it is updated, against the ranges of regions.yaml",
+        misses="networks that existed before; what else takes addresses there; the program itself refuses to grow so",
+        fix="widen the range, or use more zones or regions",
+        is_local=False,
+        check=check_addresses,
     ),
     Rule(
         id="H-34",

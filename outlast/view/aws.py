@@ -44,6 +44,7 @@ def node_pool(resource: Resource, index: Index) -> NodePool | None:
         nodes_desired=resource.get("scalingConfig.desiredSize"),
         nodes_max=resource.get("scalingConfig.maxSize"),
         count_ignored="scalingConfig.desiredSize" in resource.ignore_changes,
+        subnets=_foreign_subnets(resource),
     )
 
 
@@ -88,6 +89,14 @@ def _zone(resource: Resource, index: Index) -> Value:
     if not zones or is_partial or any(not isinstance(zone, str) for zone in zones):
         return UNKNOWN
     return ",".join(sorted(str(zone) for zone in zones))
+
+
+def _foreign_subnets(resource: Resource) -> tuple[str, ...]:
+    """Return subnets that are named in plain words, all of them, and made by nobody here."""
+    listed = resource.get("subnetIds")
+    if not isinstance(listed, tuple) or resource.property_dependencies.get("subnetIds"):
+        return ()
+    return tuple(str(subnet) for subnet in listed) if UNKNOWN not in listed else ()
 
 
 def _referred(resource: Resource, prop: str, index: Index) -> Resource | None:

@@ -3,12 +3,14 @@
 A place path is a dotted input, ``@provider.<input>`` for the provider's, ``@<input>`` for the place of what the input
 refers to, or ``@cluster`` for the cluster that the provider talks to. The first path that says anything
 decides. What is not known, or is no place in facts, is undecided; it is never taken to be outside a jurisdiction.
-A name is only a claim: a provider talks to a cluster if its kubeconfig comes from that cluster, and a reference in
-plain words must agree with what it was made from.
+A name is only a claim: a provider talks to a cluster if its kubeconfig comes from that cluster, or, where no stack
+declares it, if it names an API server that the cloud itself has named by its place; a reference in plain words must
+agree with what it was made from.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +21,8 @@ from outlast.facts import Facts
 from outlast.view.resource import UNKNOWN, Resource, Value
 
 CLUSTER_ROLE = "cluster"
+API_SERVER = "api-server"
+_SERVER = "kubeconfig.server"
 _WRITTEN = re.compile(r"(?:^|/)locations/([^/]+)")
 """How a full name says its place."""
 _DEPTH = 4
@@ -112,6 +116,10 @@ class Locator:
             (cloud, zone): provider_region
             for (cloud, provider_region, _), offering in self.facts.offerings.items()
             for zone in offering.zones
+        } | {
+            (cloud, zone): provider_region
+            for (cloud, provider_region), row in self.facts.provider_regions.items()
+            for zone in row.zone_names
         }
 
     def _referenced(self, resource: Resource, path: str, depth: int) -> Location | None:
@@ -139,6 +147,8 @@ class Locator:
             return Location(undecided="no declared provider says which cluster it lies in", path="provider")
         name = served.inputs.get("clusterIdentifier")
         sources = served.property_dependencies.get("kubeconfig", ())
+        if not sources and isinstance(kubeconfig := served.inputs.get("kubeconfig"), str):
+            return self._behind(served.name, server_of(kubeconfig))
         clusters = [self.index[urn] for urn in sources if urn in self.index and self._is_cluster(self.index[urn])]
         if len(clusters) != 1 or clusters[0].stack != resource.stack or depth >= _DEPTH:
             why = f"the kubeconfig of provider '{served.name}' comes from no single cluster of the stack"
@@ -150,6 +160,28 @@ class Locator:
             return Location(undecided=why, path="clusterIdentifier")
         return self.locate(cluster, depth + 1)
 
+    def _behind(self, provider: str, server: str) -> Location:
+        """Return where the API server of a cluster lies that no stack declares: clouds name them by their place."""
+        for form in self.facts.id_forms.values():
+            said = form.read(server) if form.kind == API_SERVER else None
+            if said is None:
+                continue
+            place = self._place(form.cloud, said["provider_region"])
+            if place is not None:
+                return Location(places=(place,), path=_SERVER)
+        why = f"the API server of provider '{provider}', '{server or 'unreadable'}', is of no cloud and region in facts"
+        return Location(undecided=why, path=_SERVER)
+
     def _is_cluster(self, resource: Resource) -> bool:
         row = self.facts.catalogue.get(resource.type)
         return row is not None and row.role == CLUSTER_ROLE
+
+
+def server_of(kubeconfig: str) -> str:
+    """Return the address that a kubeconfig leads to, as our clusters write it; nothing if it has another form."""
+    try:
+        document = json.loads(kubeconfig)
+        (cluster,) = document["clusters"]
+        return str(cluster["cluster"]["server"])
+    except (ValueError, KeyError, TypeError):
+        return ""

@@ -41,6 +41,8 @@ class NodePool:
     nodes_max: Value
     count_ignored: bool
     """Whether later changes of the count are ignored."""
+    subnets: tuple[str, ...] = ()
+    """Subnets in plain words that no stack declares, where the zone follows from them alone."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ STALE = [
 ]
 FRESH = [
     ("tags", "regions", {"regions": {"us-east": {"tags": {"team": "x"}}}}),
-    ("access", "regions", {"regions": {"us-east": {"access": {"admin": ["ann"]}}}}),
+    ("access", "regions", {"regions": {"us-east": {"access": {"viewer": ["arn:aws:iam::111122223333:user/ann"]}}}}),
     ("account", "regions", {"regions": {"us-east": {"account": "444455556666"}}}),
     ("address range", "regions", {"regions": {"us-east": {"cidr": "10.240.0.0/16"}}}),
     ("protection", "regions", {"regions": {"us-east": {"protect": False}}}),
@@ -45,7 +45,7 @@ FRESH = [
     ("legal basis", "tenants", {"classes": {"open": {"legal_basis": "other terms"}}}),
     ("prompt logging", "tenants", {"classes": {"open": {"prompt_logging": "permitted"}}}),
     ("token limits", "tenants", {"tenants": {"shop": {"limits": {"tokens": "1M tok/min"}}}}),
-    ("versions", "fleet", {"kubernetes": "1.37"}),
+    ("versions", "fleet", {"kubernetes": "1.35"}),
     ("day", "fleet", {"today": "2026-12-01"}),
     ("operations", "operations", {"regions": {"us-east": "drained"}}),
     ("artifacts", "artifacts", {"models": {"weights": {"size": "67 GiB"}}}),

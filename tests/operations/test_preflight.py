@@ -11,7 +11,7 @@ import pytest
 from outlast.intent import Intent
 from outlast.lock import Applied, AppliedFile, Lock
 from outlast.operations import CHECKS, Situation, preflight
-from tests.builders import H100, P_QUOTA, facts, make_block, make_intent, make_lock, make_model
+from tests.builders import ADMINS, H100, P_QUOTA, facts, make_block, make_intent, make_lock, make_model
 
 REGIONS = ("us-east", "eu-north")
 TODAY = date(2026, 11, 30)
@@ -71,9 +71,15 @@ def with_facts(table: str, key: Any, **changes: Any) -> Intent:
     return replace(intent, facts=replace(facts(), **changed))
 
 
-def with_google(first: dict[str, Any] | None, second: dict[str, Any] | None, account: str = "111122223333") -> Intent:
+def with_google(first: dict[str, Any] | None, second: dict[str, Any] | None, account: str = "outlast-test") -> Intent:
     """Two regions on one cloud, each with its quota; ``first`` and ``second`` are what they say of the cap above."""
-    west = {"cloud": "gcp", "provider_region": "us-central1", "account": account, "zones": ["us-central1-a"]}
+    west: dict[str, Any] = {
+        "cloud": "gcp",
+        "provider_region": "us-central1",
+        "account": account,
+        "zones": ["us-central1-a"],
+    }
+    west["access"] = {"admin": [ADMINS["gcp"]]}
     pool = {"machine_type": "a3-highgpu-8g", "zones": ["us-central1-a"]}
     quotas: list[dict[str, Any]] = [{GPU_FAMILY: ENOUGH, GPU_CAP: cap} for cap in (first, second)]
     return make_intent(
@@ -161,6 +167,14 @@ FAILING: dict[str, Case] = {
     "credentials of another account": (
         lambda: situation(accounts=(("us-east", "444455556666"),)),
         {("account", "us-east", "failed")},
+    ),
+    "a cluster that nobody may administer": (
+        lambda: situation(make_intent(*REGIONS, regions={"regions": {"us-east": {"access": None}}})),
+        {("access", "us-east", "failed")},
+    ),
+    "a network that the nodes have outgrown": (
+        lambda: situation(rows={"nodes": {"min": 39, "expected": 39.0, "max": 39}}),
+        {("network", "us-east", "failed")},
     ),
     "another account than the allowed one": (
         lambda: situation(with_allowed("444455556666")),
@@ -330,9 +344,16 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         lambda: situation(with_google(ENOUGH | {"granted": "24 GPUs"}, None)),
         {"cap"},
     ),
+    "one principal who may administer": (lambda: situation(), {"access"}),
+    "a network that just holds the nodes": (
+        lambda: situation(rows={"nodes": {"min": 38, "expected": 38.0, "max": 38}}),
+        {"network"},
+    ),
     "a cap that both regions state": (lambda: situation(with_google(ENOUGH, ENOUGH)), {"cap"}),
     "two accounts, each with its cap": (
-        lambda: situation(with_google(ENOUGH | {"granted": "16 GPUs"}, ENOUGH | {"granted": "8 GPUs"}, "other")),
+        lambda: situation(
+            with_google(ENOUGH | {"granted": "16 GPUs"}, ENOUGH | {"granted": "8 GPUs"}, "other-project")
+        ),
         {"cap"},
     ),
     "a reservation of exactly the nodes": (

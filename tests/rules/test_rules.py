@@ -137,7 +137,17 @@ def divided(key: str, partition: str | None, **more: str) -> Resource:
     return with_input(group, "labels", dict(labels) | {"nvidia.com/mig.config": partition} | more)
 
 
+def outgrown(nodes: int) -> Deployment:
+    """A lock of so many nodes in one zone; nothing is deployed."""
+    intent = intent_of()
+    blocks = {name: make_block(name, 9, 9) for name in NAMES} | {
+        "us-east": make_block("us-east", 9, 9, nodes=[nodes, 5])
+    }
+    return Deployment(intent=intent, lock=make_lock(intent, blocks, SHARES), applied=None, view=view_of([], facts()))
+
+
 PASSING = {
+    "a lock that just fits its network": (lambda: outgrown(38), {"H-35"}),
     "instances of the lock on nodes with a label of somebody else": (
         lambda: demo(divided("mig7-1-a", "mig-7x1g.10gb", team="search")),
         {"H-05"},
@@ -187,6 +197,7 @@ PASSING = {
 }
 
 FAILING = {
+    "a lock that has outgrown its network": (lambda: outgrown(39), {("H-35", LOCK)}),
     "a cold start that its class cannot wait for": (lambda: cold("2 min"), {("H-34", LOCK)}),
     "a type that is not listed": (
         lambda: deployment(more=(make_resource("aws:dynamodb/table:Table", "table"),)),

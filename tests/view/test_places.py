@@ -1,5 +1,6 @@
 """Where a resource lies; what cannot be decided is never taken to lie nowhere."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -182,6 +183,50 @@ def test_an_identifier_that_is_not_the_clusters_is_undecided(identifier, name):
 def test_a_foreign_kubeconfig_with_our_identifier_is_undecided():
     found = of_cluster(provider("c1"), cluster("c1"))
     assert "kubeconfig of provider 'k' comes from no single cluster" in found.undecided
+
+
+def provider_of_server(text: str, **fields) -> Resource:
+    """A Kubernetes provider whose kubeconfig is plain and comes from nothing that a stack declares."""
+    return replace(provider("c1"), inputs={"clusterIdentifier": "c1", "kubeconfig": text}, **fields)
+
+
+def kubeconfig(*servers: str) -> str:
+    return json.dumps({"clusters": [{"name": "c1", "cluster": {"server": server}} for server in servers]})
+
+
+SERVERS = [
+    ("https://0A1B.gr7.us-east-1.eks.amazonaws.com", EAST1),
+    ("https://gke-0a1b-1.europe-west4.gke.goog", WEST4),
+    ("https://x-0a1b.0a1b-2.privatelink.polandcentral.azmk8s.io:443", Place("azure", "polandcentral")),
+]
+
+
+@pytest.mark.parametrize(("server", "place"), SERVERS)
+def test_objects_of_a_cluster_that_exists_lie_where_its_api_server_does(server, place):
+    assert of_cluster(provider_of_server(kubeconfig(server))).places == (place,)
+
+
+NO_SERVERS = {
+    "a name of our own": kubeconfig("https://kubernetes.example.org"),
+    "an address": kubeconfig("https://10.0.0.1"),
+    "a region that is none": kubeconfig("https://gke-0a1b-1.europe-west99.gke.goog"),
+    "a cloud's name inside another": kubeconfig("https://gke-0a1b-1.europe-west4.gke.goog.example.org"),
+    "two clusters": kubeconfig(*(server for server, _ in SERVERS[:2])),
+    "no cluster": kubeconfig(),
+    "no kubeconfig": "[]",
+    "no JSON": "apiVersion: v1",
+}
+
+
+@pytest.mark.parametrize("text", NO_SERVERS.values(), ids=NO_SERVERS)
+def test_an_api_server_is_undecided_behind(text):
+    assert not of_cluster(provider_of_server(text)).is_decided
+
+
+def test_a_kubeconfig_made_from_something_is_never_read_for_its_server():
+    store = make_resource(BUCKET, "x", **EAST)
+    served = provider_of_server(kubeconfig(SERVERS[0][0]), property_dependencies={"kubeconfig": (store.urn,)})
+    assert not of_cluster(served, store).is_decided
 
 
 def test_a_kubeconfig_of_another_cluster_with_our_identifier_is_undecided():

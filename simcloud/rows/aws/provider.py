@@ -14,7 +14,7 @@ from outlast.errors import did_you_mean, listed
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
 from simcloud.row import Place, Row
-from simcloud.rows.aws import cluster, data, identity, network, nodes, routing
+from simcloud.rows.aws import cluster, data, existing, identity, network, nodes, routing
 from simcloud.state import Clouds
 from simcloud.world import World
 
@@ -83,4 +83,5 @@ CLOUD = Cloud(
     echo=echo,
     fixed=frozenset({"region"}),
     provider_fixed=frozenset({"region", "allowedAccountIds", "assumeRoles"}),
+    existing=existing.seeds,
 )

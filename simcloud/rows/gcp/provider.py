@@ -14,7 +14,7 @@ from outlast.errors import did_you_mean, listed
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
 from simcloud.row import Case, Place, Row
-from simcloud.rows.gcp import cluster, data, network, nodes
+from simcloud.rows.gcp import cluster, data, existing, network, nodes
 from simcloud.state import Clouds, Stored
 from simcloud.world import World
 
@@ -98,4 +98,5 @@ CLOUD = Cloud(
     global_ids=True,
     any_check=foreign_project,
     removal=removal,
+    existing=existing.seeds,
 )

@@ -1,0 +1,52 @@
+"""The table of what clouds can do, held against the components that do it."""
+
+from functools import partial
+
+import pytest
+
+from components import identity
+from components.base import Place, module_of
+from outlast.errors import ConfigError
+from outlast.intent import checks_capabilities
+from outlast.view import is_built_in
+from tests.builders import ACCOUNTS, REGION_PLACES, facts
+from tests.recording import declare
+
+PLACES = {
+    cloud: Place(
+        fleet="demo",
+        region=region,
+        jurisdiction="EU",
+        cloud=cloud,
+        provider_region=provider_region,
+        zones=zones,
+        account=ACCOUNTS[cloud],
+        protect=True,
+    )
+    for region, (cloud, provider_region, zones) in reversed(REGION_PLACES.items())
+    if cloud in ACCOUNTS
+}
+BOUNDARY = "arn:aws:iam::111122223333:policy/boundary"
+EVERY = pytest.mark.parametrize("cloud", sorted(PLACES))
+
+
+def test_every_capability_is_asked_for_somewhere_and_every_word_is_a_capability():
+    assert {row.capability for row in facts().capabilities.values()} == set(checks_capabilities.WORDS)
+
+
+@EVERY
+def test_roles_are_bounded_where_the_cloud_can(cloud):
+    args = identity.IdentityArgs(place=PLACES[cloud], permissions_boundary=BOUNDARY)
+    made = declare(partial(identity.declare, "x", args), preview=True)
+    bounded = any(r.get("permissionsBoundary") == BOUNDARY for r in made if not is_built_in(r.type))
+    assert bounded is facts().can(cloud, "permissions-boundary")
+
+
+@EVERY
+def test_a_partly_divided_card_is_refused_by_the_component_exactly_where_the_cloud_cannot(cloud):
+    module = module_of("node_pool", cloud)
+    refuses = hasattr(module, "partition_size")
+    if refuses:
+        with pytest.raises(ConfigError, match="fills a card"):
+            module.partition_size("gh100", "mig-3x1g.10gb", fills_card=False)
+    assert refuses is not facts().can(cloud, "partly-divided-card")

@@ -1,0 +1,96 @@
+"""What a deployment is refused for before it declares anything: its account, its administrators, its network."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from outlast.errors import RefusedError
+from outlast.intent import Intent
+from outlast.intent.regions import Access
+from outlast.intent.stacks import parse
+from outlast.lock import Applied, Lock, applied_output, write_applied
+from stacks.checks import check_before
+from tests.builders import demo_intent, merged
+from tests.stacks.conftest import demo_lock, recorded
+
+EAST = parse("demo.us-east")
+
+
+@pytest.fixture
+def simulated(tmp_path, monkeypatch):
+    """An engine that meets the simulated clouds, where nothing is deployed."""
+    sim = tmp_path / "sim"
+    for name, value in {
+        "OUTLAST_SIM": str(sim),
+        "PULUMI_HOME": f"{sim}/home",
+        "PULUMI_BACKEND_URL": f"file://{sim}/state",
+        "OUTLAST_APPLIED": str(tmp_path / "applied.json"),
+    }.items():
+        monkeypatch.setenv(name, value)
+    write_applied(tmp_path / "applied.json", {})
+    return tmp_path / "applied.json"
+
+
+def with_region(**changes) -> Intent:
+    intent = demo_intent()
+    regions = {**intent.regions, "us-east": intent.regions["us-east"].model_copy(update=changes)}
+    return replace(intent, regions_file=intent.regions_file.model_copy(update={"regions": regions}))
+
+
+def grown(nodes: int) -> Lock:
+    """The demo's lock with so many nodes in one node pool of us-east."""
+    row = {"nodes": {"min": nodes, "expected": float(nodes), "max": nodes}}
+    change = {"regions": {"us-east": {"node_pools": {"gh100-1-a": row}, "quotas": None}}}
+    return Lock.model_validate(merged(demo_lock().model_dump(), change))
+
+
+def refusal(intent=None, lock=None, stack=EAST) -> str:
+    with pytest.raises(RefusedError) as caught:
+        check_before(stack, intent or demo_intent(), lock or demo_lock())
+    return str(caught.value)
+
+
+@pytest.mark.usefixtures("simulated")
+def test_a_region_that_is_right_passes():
+    check_before(EAST, demo_intent(), demo_lock())
+
+
+@pytest.mark.usefixtures("simulated")
+def test_a_cluster_that_nobody_may_administer_is_not_made():
+    assert "regions.us-east.access.admin: nobody may administer" in refusal(with_region(access=Access()))
+
+
+@pytest.mark.usefixtures("simulated")
+def test_another_stack_does_not_ask_for_a_regions_administrators():
+    check_before(parse("demo.eu-north"), with_region(access=Access()), demo_lock())
+
+
+@pytest.mark.usefixtures("simulated")
+def test_a_region_that_outgrows_its_network_is_refused():
+    assert "regions.us-east.cidr: too small for the nodes of use1-az1" in refusal(lock=grown(60))
+
+
+@pytest.mark.usefixtures("simulated")
+def test_a_region_is_not_refused_for_the_network_of_another():
+    check_before(parse("demo.eu-north"), demo_intent(), grown(60))
+
+
+def test_a_deployment_that_adds_no_node_to_a_small_network_is_never_refused_for_it(simulated):
+    write_applied(simulated, {str(EAST): applied_of(grown(60))})
+    check_before(EAST, demo_intent(), grown(59))
+
+
+def applied_of(lock: Lock) -> Applied:
+    return Applied.model_validate(applied_output(lock, "us-east"))
+
+
+ACCOUNT = {"aws": "allowedAccountIds", "gcp": "project"}
+"""Package -> the provider's input that keeps a deployment in one account."""
+
+
+@pytest.mark.parametrize("region", demo_intent().regions)
+def test_the_provider_meets_the_allowed_account_only(region):
+    row = demo_intent().regions[region]
+    (provider,) = recorded(f"demo.{region}").of(f"pulumi:providers:{row.cloud}")
+    assert provider.get(ACCOUNT[row.cloud]) in (row.account, json.dumps([row.account]), (row.account,))
