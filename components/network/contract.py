@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -13,6 +13,8 @@ from components.base import Place, PlatformComponent, class_of
 
 _NODES_PREFIX = 20
 _ENTRY_PREFIX = 24
+_ENDPOINTS_PREFIX = 27
+_API_PREFIX = 28
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +26,10 @@ class NetworkArgs:
     """Range of the region, /16 or larger; no two regions of a fleet share addresses."""
     nat: Literal["regional", "zonal"] = "regional"
     """One way out for the region, or one a zone."""
+    key: pulumi.Input[str]
+    """Id of the region's key; it encrypts what is written down of the traffic."""
+    buckets: tuple[str, ...]
+    """Names of the region's buckets that its nodes read."""
 
 
 class Network(PlatformComponent):
@@ -68,6 +74,10 @@ class Ranges:
     """Zone -> range of its nodes."""
     entry: Mapping[str, str]
     """Zone -> range of its load balancers."""
+    endpoints: Mapping[str, str]
+    """Zone -> range of private doors to the cloud's own services."""
+    api: Mapping[str, str]
+    """Zone -> range from which the control plane reaches nodes."""
     services: str
     pods: str
 
@@ -76,17 +86,24 @@ def cut(cidr: str, zones: tuple[str, ...]) -> Ranges:
     """Cut a range; a zone added at the end of the list moves no other.
 
     The upper half is for pods; of the lower half, /20 blocks go to the zones' nodes in order, the last but one to
-    services, and the last is cut into /24 for load balancers.
+    services, and the last is cut into /24: load balancers from the front, the last for the control plane, the last but
+    one for endpoints.
     """
     lower, upper = ipaddress.IPv4Network(cidr).subnets(1)
     blocks = list(lower.subnets(new_prefix=_NODES_PREFIX))
-    entries = blocks[-1].subnets(new_prefix=_ENTRY_PREFIX)
+    *entries, endpoints, api = blocks[-1].subnets(new_prefix=_ENTRY_PREFIX)
     return Ranges(
-        nodes={zone: str(block) for zone, block in zip(zones, blocks[:-2], strict=False)},
-        entry={zone: str(block) for zone, block in zip(zones, entries, strict=False)},
+        nodes=_by_zone(zones, blocks[:-2]),
+        entry=_by_zone(zones, entries),
+        endpoints=_by_zone(zones, endpoints.subnets(new_prefix=_ENDPOINTS_PREFIX)),
+        api=_by_zone(zones, api.subnets(new_prefix=_API_PREFIX)),
         services=str(blocks[-2]),
         pods=str(upper),
     )
+
+
+def _by_zone(zones: tuple[str, ...], blocks: Iterable[ipaddress.IPv4Network]) -> dict[str, str]:
+    return {zone: str(block) for zone, block in zip(zones, blocks, strict=False)}
 
 
 def declare(name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> Network:
