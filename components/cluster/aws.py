@@ -71,8 +71,10 @@ class AwsCluster(Cluster):
         self._add_ons(cluster)
         self._resource, self._group = cluster, place.account
         self.cluster_name = cluster.name
-        self.kubeconfig = pulumi.Output.all(cluster.endpoint, cluster.certificate_authority).apply(
-            lambda found: kubeconfig(physical, found[0], found[1].data, token_command(place, physical))
+        ca = cluster.certificate_authority.apply(lambda authority: authority.data)
+        token = token_command(place, physical)
+        self.kubeconfig = pulumi.Output.all(cluster.endpoint, ca).apply(
+            lambda parts: kubeconfig(physical, parts[0], parts[1], token)
         )
         self.register()
 
