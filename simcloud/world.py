@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ class Machine:
     """Local disks: how many it has, or may have where they are chosen."""
     gpus: float
     vcpu: int
+    interconnect_cards: int = 0
+    """Network cards by which machines of the type speak to each other."""
     quotas: Mapping[str, tuple[str, ...]]
     """Capacity type to quota codes."""
     zones: Mapping[str, tuple[str, ...]]
@@ -56,6 +59,10 @@ class Reservation:
     zone: str
     machine_type: str
     nodes: int
+    ends: str = ""
+    """Last day on which it holds its machines, as an ISO date; empty: it does not end."""
+    block: bool = False
+    """Whether it is a block bought for a fixed time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +131,20 @@ class World:
         """Zones of a provider region that facts name; empty when facts name none."""
         return frozenset(self.document["zones"].get(f"{cloud}/{region}", ()))
 
+    def kubernetes_versions(self, cloud: str) -> tuple[str, ...]:
+        """Minor versions that a cloud's managed Kubernetes takes; none when facts know none."""
+        return tuple(self.document.get("kubernetes_versions", {}).get(cloud, ()))
+
+    def add_ons(self, cloud: str) -> Mapping[str, Mapping[str, str]]:
+        """Add-on -> minor version of Kubernetes -> version of the add-on that goes with it."""
+        found: Mapping[str, Mapping[str, str]] = self.document.get("add_ons", {}).get(cloud, {})
+        return found
+
+    @cached_property
+    def today(self) -> str:
+        """The fleet's fixed date, or the real one, as an ISO date."""
+        return str(self.document.get("today") or date.today().isoformat())
+
     def granted(self, cloud: str, account: str, region: str, code: str) -> float:
         """Amount granted, in the quota's unit; 0 until granted."""
         return float(self.document["granted"].get(f"{cloud}/{account}/{region}/{code}", 0))
@@ -153,6 +174,8 @@ def compile_world(intent: Intent) -> dict[str, Any]:
         "fleet_regions": {name: row.provider_region for name, row in intent.regions.items()},
         "zones": {key: sorted(found) for key, found in zones.items()},
         "machines": _machines(intent),
+        "today": intent.fleet.today.isoformat() if intent.fleet.today else "",
+        **_versions(intent),
         "quotas": {
             f"{row.cloud}/{row.quota_code}": {
                 "code": row.quota_code,
@@ -184,6 +207,16 @@ def _existing(intent: Intent) -> Iterator[dict[str, Any]]:
             }
 
 
+def _versions(intent: Intent) -> dict[str, Any]:
+    versions: dict[str, list[str]] = {}
+    for cloud, version in intent.facts.kubernetes_versions:
+        versions.setdefault(cloud, []).append(version)
+    add_ons: dict[str, dict[str, dict[str, str]]] = {}
+    for (cloud, name, version), row in intent.facts.add_ons.items():
+        add_ons.setdefault(cloud, {}).setdefault(name, {})[version] = row.version
+    return {"kubernetes_versions": versions, "add_ons": add_ons}
+
+
 def _machines(intent: Intent) -> dict[str, Any]:
     from outlast.intent.partitions import mig_profiles
 
@@ -198,6 +231,7 @@ def _machines(intent: Intent) -> dict[str, Any]:
             "disks": int(row.nvme_count or 0),
             "gpus": row.node_gpus,
             "vcpu": row.vcpu,
+            "interconnect_cards": facts.interconnect_cards(cloud, machine_type),
             "quotas": {
                 capacity: tuple(quota.quota_code for quota in facts.quotas_for(cloud, machine_type, capacity))
                 for capacity in ("on_demand", "reserved", "spot")
@@ -226,5 +260,7 @@ def _holdings(intent: Intent) -> dict[str, Any]:
                 "zone": held.zone,
                 "machine_type": held.machine_type,
                 "nodes": held.nodes,
+                "ends": held.ends.isoformat() if held.ends else "",
+                "block": held.block,
             }
     return {"accounts": accounts, "granted": granted, "reservations": reservations}

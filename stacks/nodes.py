@@ -11,7 +11,7 @@ from components.base import Place
 from components.serving import device
 from outlast.intent import Intent
 from outlast.intent.partitions import fills_card
-from outlast.lock import SYSTEM_ZONE_NODES, LockRegion
+from outlast.lock import SYSTEM_ZONE_NODES, LockNodePool, LockRegion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +31,7 @@ def declare_nodes(
     for key, row in block.node_pools.items():
         machine = intent.facts.machine_types[place.cloud, row.machine_type]
         card = intent.facts.accelerators[row.accelerator]
+        held = intent.holdings(place.region).reservations.get(row.reservation or "")
         args = node_pool.NodePoolArgs(
             place=place,
             key=key,
@@ -44,8 +45,10 @@ def declare_nodes(
             device=device(place.cloud, card.resource, row.partition),
             node_devices=row.node_devices,
             nvme_disks=int(machine.nvme_count or 0),
+            interconnect_cards=_interconnect_cards(intent, place, row),
             capacity=row.capacity,
             reservation=row.reservation,
+            block=held is not None and held.block,
             scaling=row.scaling,
             nodes_min=row.nodes.min,
             nodes_max=row.nodes.max,
@@ -58,8 +61,16 @@ def declare_nodes(
     return _system(intent, place, base, opts), made
 
 
+def _interconnect_cards(intent: Intent, place: Place, row: LockNodePool) -> int:
+    """Return the cards that the row's machines get for each other; a row that intent has dropped gets none."""
+    declared = intent.regions[place.region].node_pools.get(row.id)
+    wanted = declared is not None and declared.interconnect
+    return intent.facts.interconnect_cards(place.cloud, row.machine_type) if wanted else 0
+
+
 def _system(intent: Intent, place: Place, base: Base, opts: pulumi.ResourceOptions) -> list[system_pool.SystemPool]:
-    if intent.regions[place.region].cluster.existing is not None:
+    row = intent.regions[place.region]
+    if row.cluster.existing is not None:
         return []
     args = system_pool.SystemPoolArgs(
         place=place,
@@ -69,5 +80,6 @@ def _system(intent: Intent, place: Place, base: Base, opts: pulumi.ResourceOptio
         zone_nodes=SYSTEM_ZONE_NODES,
         kubernetes=intent.fleet.kubernetes,
         add_ons=intent.add_ons(place.region),
+        permissions_boundary=row.permissions_boundary,
     )
     return [system_pool.declare(f"{place.region}-system", args, opts)]

@@ -50,18 +50,21 @@ def _base(intent: Intent, place: Place, key: pulumi.Input[str], opts: pulumi.Res
         identity.IdentityArgs(place=place, permissions_boundary=row.permissions_boundary),
         opts,
     )
-    net = _network(row, place, opts)
+    net = _network(row, place, key, opts)
     return Base(network=net, identity=who, cluster=_cluster(intent, place, net, who, key, opts))
 
 
-def _network(row: Region, place: Place, opts: pulumi.ResourceOptions) -> network.Network:
+def _network(row: Region, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> network.Network:
     name, choice = f"{place.region}-network", row.network
-    if choice.existing is None:
-        return network.declare(name, network.NetworkArgs(place=place, cidr=row.cidr, nat=choice.nat), opts)
-    args = network.ExistingNetworkArgs(
-        place=place, network_id=choice.existing, subnets=choice.subnets, api_subnets=choice.api_subnets
+    if choice.existing is not None:
+        there = network.ExistingNetworkArgs(
+            place=place, network_id=choice.existing, subnets=choice.subnets, api_subnets=choice.api_subnets
+        )
+        return network.ExistingNetwork(name, there, opts)
+    args = network.NetworkArgs(
+        place=place, cidr=row.cidr, nat=choice.nat, key=key, buckets=(weights.bucket_name(place),)
     )
-    return network.ExistingNetwork(name, args, opts)
+    return network.declare(name, args, opts)
 
 
 def _cluster(

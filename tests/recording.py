@@ -28,7 +28,11 @@ ORGANIZATION = "organization"
 _STACK = "pulumi:pulumi:Stack"
 _REFERENCE = "pulumi:pulumi:StackReference"
 _INVENTED: Mapping[str, Mapping[str, Any]] = {
-    "aws:eks/cluster:Cluster": {"certificateAuthority": {"data": "Y2E="}, "endpoint": "https://cluster.example"},
+    "aws:eks/cluster:Cluster": {
+        "certificateAuthority": {"data": "Y2E="},
+        "endpoint": "https://cluster.example",
+        "vpcConfig": {"clusterSecurityGroupId": "sg-cluster"},
+    },
     "aws:eks/nodeGroup:NodeGroup": {"resources": [{"autoscalingGroups": [{"name": "eks-group"}]}]},
     "gcp:container/cluster:Cluster": {
         "controlPlaneEndpointsConfig": {"dnsEndpointConfig": {"endpoint": "gke.example"}}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 import pulumi
@@ -12,9 +14,17 @@ from components import names
 from components.base import Place
 from components.cluster.contract import Cluster, ClusterArgs, kubeconfig
 
-ADD_ONS_BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
+ADD_ONS_BEFORE_NODES = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
+"""What a node needs before it is ready."""
+CONFIGURATION: Mapping[str, object] = MappingProxyType({"vpc-cni": {"enableNetworkPolicy": "true"}})
+"""Add-on -> its configuration, where the default does not serve: network policies are not enforced unless asked for."""
+_NETWORK_ADD_ON = "vpc-cni"
+_NETWORK_ACCOUNT = "aws-node"
 _LOGS = ["api", "audit", "authenticator", "controllerManager", "scheduler"]
 _LOG_DAYS = 90
+_HTTPS = 443
+_PACKED = "nvidia.com/gpu"
+"""The resource of which nodes are filled one after the other, so that whole nodes stay free for large replicas."""
 _POLICIES = {
     "admin": "AmazonEKSClusterAdminPolicy",
     "operator": "AmazonEKSEditPolicy",
@@ -42,7 +52,7 @@ class AwsCluster(Cluster):
         place = args.place
         self._args, self._name = args, name
         self._tags = names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction)
-        role, attachment = self._role()
+        role, attachment = self._role("cluster", "eks.amazonaws.com", "AmazonEKSClusterPolicy")
         physical = names.cluster(place.fleet, place.region)
         # The name is the service's; EKS would otherwise create the group itself, and keep logs for ever.
         logs = aws.cloudwatch.LogGroup(
@@ -50,6 +60,7 @@ class AwsCluster(Cluster):
             region=place.provider_region,
             name=f"/aws/eks/{physical}/cluster",
             retention_in_days=_LOG_DAYS,
+            kms_key_id=args.key,
             deletion_protection_enabled=place.protect,
             tags=self._tags,
             opts=self.child(protect=place.protect),
@@ -57,18 +68,7 @@ class AwsCluster(Cluster):
         # The attachment must outlive the cluster, or EKS cannot remove its network interfaces.
         cluster = self._cluster(physical, role, [logs, attachment])
         self._access(cluster)
-        for add_on in ADD_ONS_BEFORE_NODES:
-            aws.eks.Addon(
-                f"{name}-{add_on}",
-                region=place.provider_region,
-                cluster_name=cluster.name,
-                addon_name=add_on,
-                addon_version=args.add_ons.get(add_on),
-                resolve_conflicts_on_create="OVERWRITE",
-                resolve_conflicts_on_update="PRESERVE",
-                tags=self._tags,
-                opts=self.child(),
-            )
+        self._add_ons(cluster)
         self._resource, self._group = cluster, place.account
         self.cluster_name = cluster.name
         ca = cluster.certificate_authority.apply(lambda authority: authority.data)
@@ -78,31 +78,34 @@ class AwsCluster(Cluster):
         )
         self.register()
 
-    def _role(self) -> tuple[aws.iam.Role, aws.iam.RolePolicyAttachment]:
+    def _role(self, purpose: str, service: str, policy_name: str) -> tuple[aws.iam.Role, aws.iam.RolePolicyAttachment]:
+        """Declare a role that a service assumes, with one policy of AWS."""
         place = self._args.place
-        statement = {
-            "Effect": "Allow",
-            "Principal": {"Service": "eks.amazonaws.com"},
-            "Action": ["sts:AssumeRole", "sts:TagSession"],
-        }
+        stable = self._name if purpose == "cluster" else f"{self._name}-{purpose}"
         role = aws.iam.Role(
-            self._name,
-            name=names.role(place.fleet, place.region, "cluster"),
-            assume_role_policy=json.dumps({"Version": "2012-10-17", "Statement": [statement]}, sort_keys=True),
+            stable,
+            name=names.role(place.fleet, place.region, purpose),
+            assume_role_policy=trust(service),
             permissions_boundary=self._args.permissions_boundary,
             tags=self._tags,
             opts=self.child(),
         )
         attachment = aws.iam.RolePolicyAttachment(
-            f"{self._name}-AmazonEKSClusterPolicy",
+            f"{self._name}-{policy_name}",
             role=role.name,
-            policy_arn="arn:aws:iam::aws:policy/AmazonEKSClusterPolicy",
+            policy_arn=f"arn:aws:iam::aws:policy/{policy_name}",
             opts=self.child(),
         )
         return role, attachment
 
     def _cluster(self, physical: str, role: aws.iam.Role, after: list[pulumi.Resource]) -> aws.eks.Cluster:
         args, place = self._args, self._args.place
+        strategy = aws.eks.ClusterKubeSchedulerConfigNodeResourcesFitScoringStrategyArgs(
+            type="MostAllocated",
+            resources=[
+                aws.eks.ClusterKubeSchedulerConfigNodeResourcesFitScoringStrategyResourceArgs(name=_PACKED, weight=100)
+            ],
+        )
         return aws.eks.Cluster(
             self._name,
             region=place.provider_region,
@@ -111,9 +114,12 @@ class AwsCluster(Cluster):
             role_arn=role.arn,
             vpc_config=aws.eks.ClusterVpcConfigArgs(
                 subnet_ids=list(args.network.api_subnets),
+                security_group_ids=[self._callers().id],
                 endpoint_private_access=True,
                 endpoint_public_access=not args.private,
                 public_access_cidrs=None if args.private else list(args.allow),
+                # What the control plane calls, it calls through the region's own network, where it is written down.
+                control_plane_egress_mode="CUSTOMER_ROUTED",
             ),
             access_config=aws.eks.ClusterAccessConfigArgs(
                 authentication_mode="API", bootstrap_cluster_creator_admin_permissions=False
@@ -121,7 +127,11 @@ class AwsCluster(Cluster):
             encryption_config=aws.eks.ClusterEncryptionConfigArgs(
                 provider=aws.eks.ClusterEncryptionConfigProviderArgs(key_arn=args.key), resources=["secrets"]
             ),
+            kube_scheduler_config=aws.eks.ClusterKubeSchedulerConfigArgs(
+                node_resources_fit=aws.eks.ClusterKubeSchedulerConfigNodeResourcesFitArgs(scoring_strategy=strategy)
+            ),
             upgrade_policy=aws.eks.ClusterUpgradePolicyArgs(support_type="STANDARD"),
+            zonal_shift_config=aws.eks.ClusterZonalShiftConfigArgs(enabled=True),
             enabled_cluster_log_types=_LOGS,
             bootstrap_self_managed_addons=False,
             deletion_protection=place.protect,
@@ -129,26 +139,94 @@ class AwsCluster(Cluster):
             opts=self.child(depends_on=after, protect=place.protect),
         )
 
+    def _callers(self) -> aws.ec2.SecurityGroup:
+        """Declare the group whose members reach the API server from inside the network, such as a runner of CI.
+
+        Nodes need no rule: EKS puts them and the control plane into a group of its own.
+        """
+        place, name = self._args.place, f"{self._name}-callers"
+        tags = self._tags | {"Name": names.resource(place.fleet, place.region, "api-callers")}
+        group = aws.ec2.SecurityGroup(
+            name,
+            region=place.provider_region,
+            name=names.resource(place.fleet, place.region, "api-callers"),
+            description="Members reach the API server of the cluster",
+            vpc_id=self._args.network.network_id,
+            tags=tags,
+            opts=self.child(),
+        )
+        aws.vpc.SecurityGroupIngressRule(
+            name,
+            region=place.provider_region,
+            security_group_id=group.id,
+            description="From members",
+            ip_protocol="tcp",
+            from_port=_HTTPS,
+            to_port=_HTTPS,
+            referenced_security_group_id=group.id,
+            tags=tags,
+            opts=self.child(),
+        )
+        return group
+
     def _access(self, cluster: aws.eks.Cluster) -> None:
+        """Let principals in; one that holds several ranks has one entry, as EKS wants it."""
         region = self._args.place.provider_region
-        for rank, principals in self._args.access.items():
-            for principal in principals:
-                stable = f"{self._name}-{rank}-{names.digest(principal)}"
-                entry = aws.eks.AccessEntry(
-                    stable,
-                    region=region,
-                    cluster_name=cluster.name,
-                    principal_arn=principal,
-                    type="STANDARD",
-                    tags=self._tags,
-                    opts=self.child(),
-                )
-                aws.eks.AccessPolicyAssociation(
-                    stable,
-                    region=region,
-                    cluster_name=cluster.name,
-                    principal_arn=principal,
-                    policy_arn=f"arn:aws:eks::aws:cluster-access-policy/{_POLICIES[rank]}",
-                    access_scope=aws.eks.AccessPolicyAssociationAccessScopeArgs(type="cluster"),
-                    opts=self.child(depends_on=[entry]),
-                )
+        ranks = [(rank, principal) for rank, found in self._args.access.items() for principal in found]
+        entries = {
+            principal: aws.eks.AccessEntry(
+                f"{self._name}-{names.digest(principal)}",
+                region=region,
+                cluster_name=cluster.name,
+                principal_arn=principal,
+                type="STANDARD",
+                tags=self._tags,
+                opts=self.child(),
+            )
+            for principal in dict.fromkeys(principal for _, principal in ranks)
+        }
+        for rank, principal in ranks:
+            aws.eks.AccessPolicyAssociation(
+                f"{self._name}-{rank}-{names.digest(principal)}",
+                region=region,
+                cluster_name=cluster.name,
+                principal_arn=principal,
+                policy_arn=f"arn:aws:eks::aws:cluster-access-policy/{_POLICIES[rank]}",
+                access_scope=aws.eks.AccessPolicyAssociationAccessScopeArgs(type="cluster"),
+                opts=self.child(depends_on=[entries[principal]]),
+            )
+
+    def _add_ons(self, cluster: aws.eks.Cluster) -> None:
+        """Declare what nodes need; the one that gives pods addresses has a role of its own, so that nodes need none."""
+        role, attachment = self._role(_NETWORK_ADD_ON, "pods.eks.amazonaws.com", "AmazonEKS_CNI_Policy")
+        identity = aws.eks.AddonPodIdentityAssociationArgs(role_arn=role.arn, service_account=_NETWORK_ACCOUNT)
+        for add_on in ADD_ONS_BEFORE_NODES:
+            networked = add_on == _NETWORK_ADD_ON
+            aws.eks.Addon(
+                f"{self._name}-{add_on}",
+                region=self._args.place.provider_region,
+                cluster_name=cluster.name,
+                addon_name=add_on,
+                addon_version=self._args.add_ons.get(add_on),
+                configuration_values=configuration(add_on),
+                pod_identity_associations=[identity] if networked else None,
+                resolve_conflicts_on_create="OVERWRITE",
+                resolve_conflicts_on_update="PRESERVE",
+                tags=self._tags,
+                opts=self.child(depends_on=[attachment] if networked else None),
+            )
+
+
+def configuration(add_on: str) -> str | None:
+    """Return an add-on's configuration as JSON that is the same in every run; None if its default serves."""
+    return json.dumps(CONFIGURATION[add_on], sort_keys=True) if add_on in CONFIGURATION else None
+
+
+def trust(service: str) -> str:
+    """Return the trust policy of a role that a service of EKS assumes."""
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": service},
+        "Action": ["sts:AssumeRole", "sts:TagSession"],
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, sort_keys=True)

@@ -11,7 +11,8 @@ import pulumi_aws as aws
 from components import names
 from components.identity.contract import Identity, IdentityArgs
 
-_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEC2ContainerRegistryPullOnly")
+_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
+"""Addresses of pods are not theirs to give: the add-on that does has a role of its own."""
 
 
 class AwsIdentity(Identity):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import ClassVar
 
 import pulumi
@@ -29,6 +30,7 @@ class AwsKeys(Keys):
             multi_region=False,
             enable_key_rotation=True,
             deletion_window_in_days=_DELETION_DAYS,
+            policy=key_policy(place.provider_region, place.account),
             tags=names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction),
             opts=self.child(protect=place.protect),
         )
@@ -41,3 +43,39 @@ class AwsKeys(Keys):
         )
         self.key = key.arn
         self.register()
+
+
+def key_policy(region: str, account: str) -> str:
+    """Return who may use the key: whom the account's own policies allow, and the services that write its logs.
+
+    Sources: Amazon CloudWatch Logs User Guide, Encrypt log data in CloudWatch Logs using KMS; Amazon VPC User Guide,
+    Publish flow logs to Amazon S3: key policy for use with SSE-KMS.
+    """
+    use = ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"]
+    logs = f"arn:aws:logs:{region}:{account}:"
+    statements = [
+        {
+            "Sid": "Account",
+            "Effect": "Allow",
+            "Principal": {"AWS": f"arn:aws:iam::{account}:root"},
+            "Action": "kms:*",
+            "Resource": "*",
+        },
+        {
+            "Sid": "LogGroups",
+            "Effect": "Allow",
+            "Principal": {"Service": f"logs.{region}.amazonaws.com"},
+            "Action": use,
+            "Resource": "*",
+            "Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": f"{logs}log-group:*"}},
+        },
+        {
+            "Sid": "FlowLogs",
+            "Effect": "Allow",
+            "Principal": {"Service": "delivery.logs.amazonaws.com"},
+            "Action": use,
+            "Resource": "*",
+            "Condition": {"StringEquals": {"aws:SourceAccount": account}, "ArnLike": {"aws:SourceArn": f"{logs}*"}},
+        },
+    ]
+    return json.dumps({"Version": "2012-10-17", "Statement": statements}, sort_keys=True)

@@ -1,23 +1,32 @@
 """A managed node group with its launch template.
 
 How cards are divided is said in labels, which the GPU operator reads: EKS has no field for it. What an autoscaler needs
-to know of nodes that do not exist yet is said in tags of the group behind the node group.
+to know of nodes that do not exist yet is said in tags of the group behind the node group. The image of a node is the
+one that EKS recommends when the node group is born; it changes with the Kubernetes version or a new generation only.
 """
 
 from __future__ import annotations
 
 import base64
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import pulumi
 import pulumi_aws as aws
 
 from components import names
 from components.node_pool.contract import PRESENT, NodePool, NodePoolArgs
+from outlast.errors import ConfigError, Problem
 from outlast.intent.models import WHOLE
 from outlast.intent.partitions import is_sliced
 
 _ROOT_GIB = 200
+_ROOT_MIB_S = 250
+_REPLACED = ("NvidiaXID64Error", "NvidiaXID79Error")
+"""Faults that a reboot brings back: memory that cannot be mapped away, a card that has left its bus.
+
+Source: NVIDIA XID error documentation; EKS would reboot the node for both.
+"""
+_REPAIR_MINUTES = 10
 _BOUNDARY = "==OUTLAST=="
 _NODE_CONFIG = """apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
@@ -49,8 +58,9 @@ class AwsNodePool(NodePool):
             node_role_arn=args.identity.principal,
             subnet_ids=[args.network.node_subnets[args.zone]],
             ami_type="AL2023_x86_64_NVIDIA",
-            capacity_type="SPOT" if args.capacity == "spot" else "ON_DEMAND",
-            instance_types=[args.machine_type],
+            capacity_type=_capacity_type(args),
+            # A block is bought with its machine type, which then stands in the template and in no second place.
+            instance_types=None if args.block else [args.machine_type],
             launch_template=aws.eks.NodeGroupLaunchTemplateArgs(
                 id=template.id, version=template.latest_version.apply(str)
             ),
@@ -63,7 +73,7 @@ class AwsNodePool(NodePool):
                 max_unavailable=1,
                 update_strategy="MINIMAL" if args.capacity == "reserved" else "DEFAULT",
             ),
-            node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(enabled=True),
+            node_repair_config=_repair(),
             labels=labels | _device_labels(args),
             taints=[aws.eks.NodeGroupTaintArgs(key=args.gpu_resource, value=PRESENT, effect="NO_SCHEDULE")],
             tags=labels,
@@ -100,16 +110,6 @@ class AwsNodePool(NodePool):
             )
 
     def _template(self, name: str, args: NodePoolArgs, labels: dict[str, str]) -> aws.ec2.LaunchTemplate:
-        # Absent blocks are left out: an empty one shows as a change for ever.
-        # https://github.com/pulumi/pulumi-eks/issues/980
-        reserved: dict[str, object] = {}
-        if args.capacity == "reserved":
-            reserved["capacity_reservation_specification"] = aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs(
-                capacity_reservation_preference="capacity-reservations-only",
-                capacity_reservation_target=aws.ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
-                    capacity_reservation_id=args.reservation
-                ),
-            )
         return aws.ec2.LaunchTemplate(
             name,
             region=args.place.provider_region,
@@ -122,7 +122,11 @@ class AwsNodePool(NodePool):
                 aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
                     device_name="/dev/xvda",
                     ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
-                        volume_type="gp3", volume_size=_ROOT_GIB, encrypted="true", delete_on_termination="true"
+                        volume_type="gp3",
+                        volume_size=_ROOT_GIB,
+                        throughput=_ROOT_MIB_S,
+                        encrypted="true",
+                        delete_on_termination="true",
                     ),
                 )
             ],
@@ -132,8 +136,86 @@ class AwsNodePool(NodePool):
             ],
             tags=labels,
             opts=self.child(),
-            **reserved,
+            **_reserved(args),
+            **_interfaces(args),
         )
+
+
+def _capacity_type(args: NodePoolArgs) -> str:
+    if args.block:
+        return "CAPACITY_BLOCK"
+    return "SPOT" if args.capacity == "spot" else "ON_DEMAND"
+
+
+def _repair() -> aws.eks.NodeGroupNodeRepairConfigArgs:
+    """Return how sick nodes are mended: one at a time, so that a fault of many is looked at by people."""
+    return aws.eks.NodeGroupNodeRepairConfigArgs(
+        enabled=True,
+        max_parallel_nodes_repaired_count=1,
+        node_repair_config_overrides=[
+            aws.eks.NodeGroupNodeRepairConfigNodeRepairConfigOverrideArgs(
+                node_monitoring_condition="AcceleratedHardwareReady",
+                node_unhealthy_reason=reason,
+                min_repair_wait_time_mins=_REPAIR_MINUTES,
+                repair_action="Replace",
+            )
+            for reason in _REPLACED
+        ],
+    )
+
+
+def _reserved(args: NodePoolArgs) -> dict[str, object]:
+    """Return what makes nodes start in their reservation and nowhere else.
+
+    Absent blocks are left out: an empty one shows as a change for ever.
+    https://github.com/pulumi/pulumi-eks/issues/980
+    """
+    if args.capacity != "reserved":
+        return {}
+    target = aws.ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
+        capacity_reservation_id=args.reservation
+    )
+    if not args.block:
+        specification = aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs(
+            capacity_reservation_preference="capacity-reservations-only", capacity_reservation_target=target
+        )
+        return {"capacity_reservation_specification": specification}
+    return {
+        "capacity_reservation_specification": aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs(
+            capacity_reservation_target=target
+        ),
+        "instance_market_options": aws.ec2.LaunchTemplateInstanceMarketOptionsArgs(market_type="capacity-block"),
+        "instance_type": args.machine_type,
+    }
+
+
+def _interfaces(args: NodePoolArgs) -> dict[str, object]:
+    """Return a network interface for each card by which nodes speak to each other; none where none is asked for.
+
+    The first one carries addresses too; the others only speak to their like, so that they use up no addresses. EKS
+    puts nodes into the cluster's group only where a template names no interfaces; that group lets its members speak
+    to each other in every way, as the cards want it.
+    Source: Amazon EC2 User Guide, EFA configuration for P5 instances.
+    """
+    if not args.interconnect_cards:
+        return {}
+    cluster = args.cluster.resource
+    if cluster is None:  # the loader refuses it, and the lock may be older
+        what = "network cards for each other need a cluster of ours"
+        raise ConfigError(Problem(where=f"node pool {args.key}", what=what, do="Remove interconnect"))
+    group = cast("aws.eks.Cluster", cluster).vpc_config.cluster_security_group_id
+    return {
+        "network_interfaces": [
+            aws.ec2.LaunchTemplateNetworkInterfaceArgs(
+                network_card_index=card,
+                device_index=1 if card else 0,
+                interface_type="efa-only" if card else "efa",
+                security_groups=[group],
+                delete_on_termination="true",
+            )
+            for card in range(args.interconnect_cards)
+        ]
+    }
 
 
 def _device_labels(args: NodePoolArgs) -> dict[str, str]:

@@ -42,8 +42,12 @@ class NodePoolArgs:
     """How many of them a node offers."""
     nvme_disks: int
     """Local NVMe disks of a node."""
+    interconnect_cards: int
+    """Network cards by which its nodes speak to each other; 0: none is asked for."""
     capacity: Capacity
     reservation: str | None
+    block: bool
+    """Whether the reservation is a block bought for a fixed time."""
     scaling: Literal["fixed", "elastic"]
     nodes_min: int
     nodes_max: int

@@ -26,6 +26,7 @@ class SystemPoolArgs:
     kubernetes: str
     add_ons: Mapping[str, str]
     """Add-on -> pinned version."""
+    permissions_boundary: str | None = None
 
 
 class SystemPool(PlatformComponent):

@@ -21,6 +21,7 @@ from outlast.facts.models import (
     EgressPrice,
     GoodputFact,
     IdForm,
+    Interconnect,
     KubernetesVersion,
     MachineType,
     ModelShape,
@@ -43,6 +44,8 @@ class Facts:
     """(cloud, machine type) -> row."""
     network_baselines: Mapping[tuple[str, str], NetworkBaseline]
     """(cloud, machine type) -> row, where it is less than the machine type's figure."""
+    interconnects: Mapping[tuple[str, str], Interconnect]
+    """(cloud, machine type) -> row, where machines have one."""
     offerings: Mapping[tuple[str, str, str], Offering]
     """(cloud, provider region, machine type) -> row."""
     provider_regions: Mapping[tuple[str, str], ProviderRegion]
@@ -69,6 +72,11 @@ class Facts:
     def can(self, cloud: str, capability: str) -> bool:
         """Whether a cloud has a capability."""
         return (cloud, capability) in self.capabilities
+
+    def interconnect_cards(self, cloud: str, machine_type: str) -> int:
+        """Return how many network cards machines of a type have for each other; 0: none."""
+        row = self.interconnects.get((cloud, machine_type))
+        return row.cards if row else 0
 
     def quotas_for(self, cloud: str, machine_type: str, capacity: str) -> tuple[QuotaFact, ...]:
         """Return the quotas of a region that a node of this type and capacity type counts against."""
@@ -115,6 +123,7 @@ def load_facts(config_root: Path) -> Facts:
         accelerators=_index(rows["accelerators"], "accelerator"),
         machine_types=_index(rows["machine_types"], "cloud", "machine_type"),
         network_baselines=_index(rows["network_baselines"], "cloud", "machine_type"),
+        interconnects=_index(rows["interconnects"], "cloud", "machine_type"),
         offerings=_index(rows["offerings"], "cloud", "provider_region", "machine_type"),
         provider_regions=_index(rows["provider_regions"], "cloud", "provider_region"),
         prices=_index(rows["prices"], "cloud", "provider_region", "machine_type", "basis"),
@@ -140,6 +149,7 @@ _FILES: Mapping[str, type[Row]] = MappingProxyType(
         "accelerators": Accelerator,
         "machine_types": MachineType,
         "network_baselines": NetworkBaseline,
+        "interconnects": Interconnect,
         "offerings": Offering,
         "provider_regions": ProviderRegion,
         "prices": Price,
@@ -160,6 +170,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "accelerators": ("accelerator",),
         "machine_types": ("cloud", "machine_type"),
         "network_baselines": ("cloud", "machine_type"),
+        "interconnects": ("cloud", "machine_type"),
         "offerings": ("cloud", "provider_region", "machine_type"),
         "provider_regions": ("cloud", "provider_region"),
         "prices": ("cloud", "provider_region", "machine_type", "basis"),
@@ -225,11 +236,10 @@ def _check(facts: Facts, rows: Mapping[str, list[Row]]) -> Iterator[Problem]:
     for cloud in facts.clouds:
         if cloud not in facts.networks:
             yield Problem(where="facts/networks.csv", what=f"no row for {cloud}", do="Add how it cuts networks")
-    for key in facts.network_baselines:
-        if key not in facts.machine_types:
-            yield Problem(
-                where=f"facts/network_baselines.csv, {key[1]}", what="machine type is not in machine_types.csv"
-            )
+    for name, keys_of in (("network_baselines", facts.network_baselines), ("interconnects", facts.interconnects)):
+        for key in keys_of:
+            if key not in facts.machine_types:
+                yield Problem(where=f"facts/{name}.csv, {key[1]}", what="machine type is not in machine_types.csv")
     for price in facts.prices.values():
         if (price.cloud, price.machine_type) not in facts.machine_types:
             yield Problem(

@@ -111,6 +111,14 @@ class NetworkBaseline(Row):
     """Sustained bandwidth of one network card: without burst credits, and without cards that only GPUs use."""
 
 
+class Interconnect(Row):
+    """Network cards by which machines of one type speak to each other past the operating system; no row: none."""
+
+    cloud: str
+    machine_type: str
+    cards: int = Field(gt=0)
+
+
 class Offering(Row):
     """Where a machine type can be had."""
 

@@ -125,6 +125,7 @@ def _check_node_pool(intent: Intent, name: str, region: Region, where: str, pool
             )
     if problem := why_not_divided(intent.facts.accelerators[machine.accelerator], pool.partition):
         yield replace(problem, where=f"{where}.partition")
+    yield from _check_interconnect(intent, region, where, pool)
     yield from _check_reservation(intent, name, where, pool)
 
 
@@ -141,6 +142,21 @@ def _not_sold(intent: Intent, where: str, region: Region, machine_type: str) -> 
         what=f"{machine_type} is a machine type of {listed(sellers)}, not of {region.cloud}; {sold}",
         do=f"Choose a machine type of {region.cloud}, or move the node pool to a region of {listed(clouds)}",
     )
+
+
+def _check_interconnect(intent: Intent, region: Region, where: str, pool: NodePool) -> Iterator[Problem]:
+    if not pool.interconnect:
+        return
+    facts, key = intent.facts, f"{where}.interconnect"
+    having = sorted(kind for cloud, kind in facts.interconnects if cloud == region.cloud)
+    if not facts.can(region.cloud, "interconnect"):
+        yield Problem(where=key, what=f"nodes on {region.cloud} get none", got="true", do="Remove it")
+    elif pool.machine_type not in having:
+        what = f"{pool.machine_type} has no network cards for it"
+        yield Problem(where=key, what=what, got="true", allowed=listed(having), do="Remove it, or use one that has")
+    elif region.cluster.existing is not None:
+        what = "needs a network that is closed around the nodes, which an existing cluster does not promise"
+        yield Problem(where=key, what=what, got="true", do="Remove it, or let us create the cluster")
 
 
 def _check_reservation(intent: Intent, name: str, where: str, pool: NodePool) -> Iterator[Problem]:

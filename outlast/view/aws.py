@@ -24,7 +24,7 @@ def node_pool(resource: Resource, index: Index) -> NodePool | None:
     """Return a managed node group as a node pool; None for other types."""
     if resource.type != "aws:eks/nodeGroup:NodeGroup":
         return None
-    template = _referred(resource, "launchTemplate", index)
+    template = _template(resource, index)
     reservation = (
         template.get("capacityReservationSpecification.capacityReservationTarget.capacityReservationId")
         if template
@@ -99,5 +99,6 @@ def _foreign_subnets(resource: Resource) -> tuple[str, ...]:
     return tuple(str(subnet) for subnet in listed) if UNKNOWN not in listed else ()
 
 
-def _referred(resource: Resource, prop: str, index: Index) -> Resource | None:
-    return next((index[urn] for urn in resource.property_dependencies.get(prop, ()) if urn in index), None)
+def _template(resource: Resource, index: Index) -> Resource | None:
+    referred = (index.get(urn) for urn in resource.property_dependencies.get("launchTemplate", ()))
+    return next((found for found in referred if found and found.type == "aws:ec2/launchTemplate:LaunchTemplate"), None)

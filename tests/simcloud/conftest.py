@@ -33,7 +33,10 @@ CLUSTER, NODES, ROLE = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup",
 BUCKET, RING, KEY = "aws:s3/bucket:Bucket", "gcp:kms/keyRing:KeyRing", "aws:kms/key:Key"
 NETWORK, ADDRESS = "gcp:compute/network:Network", "gcp:compute/address:Address"
 SERVICE, NAMESPACE = "kubernetes:core/v1:Service", "kubernetes:core/v1:Namespace"
-TRUST = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow"}]})
+_SERVICES = ["ec2.amazonaws.com", "eks.amazonaws.com", "pods.eks.amazonaws.com"]
+_ASSUME = {"Effect": "Allow", "Principal": {"Service": _SERVICES}, "Action": ["sts:AssumeRole", "sts:TagSession"]}
+TRUST = json.dumps({"Version": "2012-10-17", "Statement": [_ASSUME]})
+"""Lets every service in that takes a role here."""
 
 
 def _machine(gpus: int, vcpu: int, code: str, zones: Mapping[str, list[str]], accelerator: str) -> dict[str, Any]:
@@ -55,6 +58,9 @@ def _held(cloud: str, region: str, zone: str, machine_type: str, nodes: int) -> 
 
 WORLD_DOCUMENT = {
     "fleet": "test",
+    "today": "2026-11-30",
+    "kubernetes_versions": {"aws": ["1.35", "1.36", "1.38"]},
+    "add_ons": {"aws": {"coredns": {"1.35": "v1.10.1-eksbuild.1", "1.36": "v1.11.4-eksbuild.2"}}},
     "fleet_regions": {"us-east": "us-east-1", "eu-west": "europe-west4"},
     "regions": {"aws": ["us-east-1", "eu-north-1"], "gcp": ["europe-west4", "europe-north1"]},
     "zones": {
@@ -63,7 +69,8 @@ WORLD_DOCUMENT = {
         "gcp/europe-west4": ["europe-west4-a", "europe-west4-b", "europe-west4-c"],
     },
     "machines": {
-        "aws/p5.48xlarge": _machine(8, 192, "P", {"us-east-1": ["use1-az1"]}, "h100-sxm-80"),
+        "aws/p5.48xlarge": _machine(8, 192, "P", {"us-east-1": ["use1-az1"]}, "h100-sxm-80")
+        | {"interconnect_cards": 2},
         "gcp/a3-highgpu-8g": _machine(8, 208, "H100", {"europe-west4": ["europe-west4-b"]}, "h100-sxm-80"),
         "gcp/a3-highgpu-1g": _machine(1, 26, "H100", {"europe-west4": ["europe-west4-b"]}, "h100-sxm-80"),
     },
@@ -76,6 +83,8 @@ WORLD_DOCUMENT = {
     "reservations": {
         "cr-1": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2),
         "cr-2": _held("aws", "us-east-1", "use1-az2", "p5.48xlarge", 2),
+        "cr-ended": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2) | {"ends": "2026-11-29"},
+        "cr-block": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2) | {"block": True},
         "held": _held("gcp", "europe-west4", "europe-west4-b", "a3-highgpu-8g", 2),
         "held-c": _held("gcp", "europe-west4", "europe-west4-c", "a3-highgpu-8g", 2),
     },

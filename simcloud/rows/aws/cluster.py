@@ -1,16 +1,15 @@
-"""AWS clusters: EKS, its add-ons and access."""
+"""AWS clusters: EKS."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from simcloud.addresses import authority
 from simcloud.refusals import Violation
-from simcloud.row import Born, Case, Name, Reference, Row, one_of, refusal
-from simcloud.rows.aws.identity import KEY, ROLE
+from simcloud.row import Born, Case, Name, Reference, Row, between, one_of, refusal
+from simcloud.rows.aws.identity import KEY, ROLE, untrusting
 from simcloud.rows.aws.network import GROUP, SUBNET, VPC, zone_id_of
 
 CLUSTER = "aws:eks/cluster:Cluster"
@@ -29,7 +28,7 @@ _CLUSTER_NAME = Name(
     source=f"{_API}, CreateCluster",
     says="letters, digits, hyphens and underscores, starting with a letter or digit",
 )
-_IN_CLUSTER = Reference(path="clusterName", types=(CLUSTER,), named=True, cascades=True)
+IN_CLUSTER = Reference(path="clusterName", types=(CLUSTER,), named=True, cascades=True)
 
 
 def minor(version: object) -> int:
@@ -58,6 +57,21 @@ def _version_malformed(case: Case) -> Iterator[Violation]:
         yield Violation(property="version", what="is not a version", got=f"'{version}'", do="Write it as 1.36")
 
 
+@refusal(
+    f"{_EKS}, Kubernetes version lifecycle; config/facts/kubernetes_versions.csv", phase="plan", watch=("version",)
+)
+def _version_not_offered(case: Case) -> Iterator[Violation]:
+    version, known = case.get("version"), case.world.kubernetes_versions("aws")
+    if version is not None and known and str(version) not in known:
+        yield Violation(
+            property="version",
+            what="is not a version that EKS offers",
+            got=f"'{version}'",
+            allowed=", ".join(known),
+            do="Choose one of these",
+        )
+
+
 @refusal(f"{_EKS}, Update existing cluster to new Kubernetes version", phase="plan", watch=("version",))
 def _version_step(case: Case) -> Iterator[Violation]:
     old, new = minor((case.old or {}).get("version")), minor(case.get("version"))
@@ -81,6 +95,36 @@ def _two_zones(case: Case) -> Iterator[Violation]:
             got=", ".join(sorted(zones)) or "none",
             do="Add a subnet in another zone",
         )
+
+
+@refusal(f"{_EKS}, Amazon EKS cluster IAM role", phase="apply", watch=("roleArn",))
+def _role_closed_to_eks(case: Case) -> Iterator[Violation]:
+    yield from untrusting(case.target("roleArn", ROLE), "roleArn", "eks.amazonaws.com", "sts:AssumeRole")
+
+
+@refusal(f"{_API}, VpcConfigRequest")
+def _no_way_to_the_api(case: Case) -> Iterator[Violation]:
+    private, public = (
+        case.get("vpcConfig.endpointPrivateAccess", False),
+        case.get("vpcConfig.endpointPublicAccess", True),
+    )
+    if private is False and public is False:
+        yield Violation(
+            property="vpcConfig.endpointPrivateAccess",
+            what="the API server could be reached by nobody",
+            got="neither private nor public access",
+            do="Set endpointPrivateAccess to true",
+        )
+
+
+@refusal(f"{_API}, ScoringStrategy and ResourceWeight")
+def _scoring(case: Case) -> Iterator[Violation]:
+    path = "kubeSchedulerConfig.nodeResourcesFit.scoringStrategy"
+    yield from one_of(f"{path}.type", ("LeastAllocated", "MostAllocated"))(case)
+    yield from between(f"{path}.resources.*.weight", 1, 100)(case)
+
+
+_LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 
 
 @refusal("pulumi-aws, aws.eks.Cluster: EKS Auto Mode")
@@ -131,110 +175,6 @@ def _network(born: Born) -> dict[str, Any]:
     }
 
 
-_ADDONS = (
-    "amazon-cloudwatch-observability",
-    "aws-ebs-csi-driver",
-    "aws-efs-csi-driver",
-    "aws-fsx-csi-driver",
-    "aws-mountpoint-s3-csi-driver",
-    "cert-manager",
-    "coredns",
-    "eks-node-monitoring-agent",
-    "eks-pod-identity-agent",
-    "external-dns",
-    "kube-proxy",
-    "kube-state-metrics",
-    "metrics-server",
-    "prometheus-node-exporter",
-    "snapshot-controller",
-    "vpc-cni",
-)
-_NEED_NODES = frozenset({"coredns", "metrics-server", "aws-ebs-csi-driver", "snapshot-controller"})
-
-
-@refusal(f"{_EKS}, Add-on versions")
-def _addon_version_malformed(case: Case) -> Iterator[Violation]:
-    version = case.get("addonVersion")
-    if version is not None and not re.fullmatch(r"v\d+\.\d+\.\d+(-[a-z0-9.]+)?-eksbuild\.\d+", str(version)):
-        yield Violation(
-            property="addonVersion",
-            what="is not an add-on version",
-            got=f"'{version}'",
-            do="Write it as v1.2.3-eksbuild.1",
-        )
-
-
-@refusal(f"{_API}, CreateAddon: configurationValues")
-def _addon_configuration_malformed(case: Case) -> Iterator[Violation]:
-    text = case.get("configurationValues")
-    try:
-        json.loads(text) if isinstance(text, str) else None
-    except ValueError:
-        yield Violation(property="configurationValues", what="is not JSON", got=f"'{text}'", do="Use json.dumps")
-
-
-@refusal("pulumi/pulumi-eks issue 1525: CoreDNS stays DEGRADED without nodes", phase="birth")
-def _addon_before_nodes(case: Case) -> Iterator[Violation]:
-    cluster = case.target("clusterName", CLUSTER)
-    name = case.get("addonName")
-    if cluster and name in _NEED_NODES and not any(user.type == NODE_GROUP for user in case.clouds.users(cluster)):
-        yield Violation(
-            property="addonName",
-            what=f"{name} has no node to run on and would stay DEGRADED",
-            do="Create it after the first node group (depends_on)",
-        )
-
-
-@refusal("pulumi/pulumi-eks issue 2373: duplicate access entry", phase="birth")
-def _entry_exists_for_nodes(case: Case) -> Iterator[Violation]:
-    cluster = case.target("clusterName", CLUSTER)
-    for user in case.clouds.users(cluster) if cluster else ():
-        if user.type == NODE_GROUP and user.inputs.get("nodeRoleArn") == case.get("principalArn"):
-            yield Violation(
-                property="principalArn",
-                what="the node group made this access entry already",
-                got=user.id,
-                do="Do not declare an entry for a managed node group's role",
-            )
-
-
-_POLICIES = (
-    "AmazonEKSClusterAdminPolicy",
-    "AmazonEKSAdminPolicy",
-    "AmazonEKSAdminViewPolicy",
-    "AmazonEKSEditPolicy",
-    "AmazonEKSViewPolicy",
-    "AmazonEKSAutoNodePolicy",
-    "AmazonEKSSecretReaderPolicy",
-)
-
-
-@refusal(f"{_EKS}, Review access policy permissions")
-def _access_policy_unknown(case: Case) -> Iterator[Violation]:
-    arn = case.get("policyArn")
-    prefix = "arn:aws:eks::aws:cluster-access-policy/"
-    if arn is not None and str(arn).removeprefix(prefix) not in _POLICIES:
-        yield Violation(
-            property="policyArn",
-            what="is not an access policy",
-            got=f"'{arn}'",
-            allowed=", ".join(f"{prefix}{name}" for name in _POLICIES),
-            do="Use one of them",
-        )
-
-
-@refusal(f"{_API}, AccessScope")
-def _namespaces_and_scope(case: Case) -> Iterator[Violation]:
-    kind = case.get("accessScope.type")
-    if kind in ("cluster", "namespace") and (kind == "namespace") != case.has("accessScope.namespaces"):
-        yield Violation(
-            property="accessScope.namespaces",
-            what=f"does not go with type {kind}",
-            allowed="namespaces with type namespace only",
-            do="Add or remove them",
-        )
-
-
 ROWS = (
     Row(
         type=CLUSTER,
@@ -249,7 +189,7 @@ ROWS = (
             "identities": [{"oidcs": [{"issuer": "https://oidc.eks.{region}.amazonaws.com/id/{hash:.32}"}]}],
             "vpcConfig": _network,
         },
-        aliases=("{arn}", "{endpoint}"),
+        aliases=("{arn}", "{endpoint}", lambda outputs: (outputs.get("vpcConfig") or {}).get("clusterSecurityGroupId")),
         immutable=frozenset(
             {
                 "roleArn",
@@ -274,50 +214,20 @@ ROWS = (
         unique=("{account}/{region}/{name}",),
         refusals=(
             _version_malformed,
+            _version_not_offered,
             _version_step,
+            _role_closed_to_eks,
+            _no_way_to_the_api,
+            _scoring,
+            refusal(f"{_API}, LogSetup")(one_of("enabledClusterLogTypes.*", _LOG_TYPES)),
+            refusal(f"{_API}, UpgradePolicyRequest")(one_of("upgradePolicy.supportType", ("STANDARD", "EXTENDED"))),
+            refusal(f"{_API}, VpcConfigRequest: controlPlaneEgressMode")(
+                one_of("vpcConfig.controlPlaneEgressMode", ("AWS_MANAGED", "CUSTOMER_ROUTED", "CUSTOMER_ISOLATED"))
+            ),
             _two_zones,
             _auto_mode_in_parts,
             _protected,
             _authentication_mode_is_one_way,
         ),
-    ),
-    Row(
-        type="aws:eks/addon:Addon",
-        id="{clusterName}:{addonName}",
-        outputs={"arn": _ARN + ":addon/{clusterName}/{addonName}/{hash:.8}"},
-        immutable=frozenset({"clusterName", "addonName", "namespaceConfig"}),
-        references=(_IN_CLUSTER, Reference(path="serviceAccountRoleArn", types=(ROLE,), anywhere=True)),
-        unique=("{account}/{region}/{clusterName}/{addonName}",),
-        refusals=(
-            refusal(f"{_EKS}, Available Amazon EKS add-ons")(one_of("addonName", _ADDONS)),
-            _addon_version_malformed,
-            _addon_configuration_malformed,
-            _addon_before_nodes,
-        ),
-    ),
-    Row(
-        type=ENTRY,
-        id="{clusterName}:{principalArn}",
-        aliases=("{principalArn}",),
-        outputs={"accessEntryArn": _ARN + ":access-entry/{clusterName}/{hash:.8}"},
-        defaults={"type": "STANDARD"},
-        immutable=frozenset({"clusterName", "principalArn", "type"}),
-        references=(_IN_CLUSTER,),
-        unique=("{account}/{region}/{clusterName}/{principalArn}",),
-        refusals=(
-            refusal(f"{_API}, CreateAccessEntry: type")(
-                one_of("type", ("STANDARD", "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "EC2", "HYBRID_LINUX"))
-            ),
-            _entry_exists_for_nodes,
-        ),
-    ),
-    Row(
-        type="aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
-        id="{clusterName}#{principalArn}#{policyArn}",
-        outputs={"associatedAt": "simulated"},
-        immutable=frozenset({"clusterName", "principalArn", "policyArn", "accessScope"}),
-        references=(_IN_CLUSTER, Reference(path="principalArn", types=(ENTRY,), named=True, cascades=True)),
-        unique=("{account}/{region}/{clusterName}/{principalArn}/{policyArn}",),
-        refusals=(_access_policy_unknown, _namespaces_and_scope),
     ),
 )

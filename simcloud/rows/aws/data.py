@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simcloud.refusals import Violation
-from simcloud.row import Case, Name, Reference, Row, one_of, refusal
-from simcloud.rows.aws.identity import KEY
+from simcloud.row import Case, Name, Reference, Row, between, one_of, refusal
+from simcloud.rows.aws.identity import KEY, policy_malformed, statements_of
 
 BUCKET = "aws:s3/bucket:Bucket"
 
@@ -47,6 +47,50 @@ def _key_and_algorithm(case: Case) -> Iterator[Violation]:
                 what="does not go with AES256",
                 do="Use aws:kms, or leave the key out",
             )
+
+
+_POLICY = "Amazon S3 User Guide, Policies and permissions in Amazon S3"
+
+
+@refusal(_POLICY)
+def _policy_malformed(case: Case) -> Iterator[Violation]:
+    yield from policy_malformed(case, "policy")
+
+
+@refusal(_POLICY, phase="apply", watch=("policy",))
+def _policy_of_another_bucket(case: Case) -> Iterator[Violation]:
+    arn = f"arn:aws:s3:::{case.get('bucket')}"
+    for statement in statements_of(case.get("policy")):
+        found = statement.get("Resource", [])
+        for resource in found if isinstance(found, list) else [found]:
+            if resource != arn and not str(resource).startswith(f"{arn}/"):
+                yield Violation(
+                    property="policy",
+                    what="speaks of another bucket",
+                    got=str(resource),
+                    allowed=f"{arn}, {arn}/*",
+                    do="Name this bucket",
+                )
+
+
+@refusal("Amazon S3 User Guide, Blocking public access: the meaning of public", phase="apply", watch=("policy",))
+def _policy_is_public(case: Case) -> Iterator[Violation]:
+    blocks = case.users_of(case.target("bucket", BUCKET), "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock")
+    blocked = any(block.inputs.get("blockPublicPolicy") is True for block in blocks)
+    for statement in statements_of(case.get("policy")):
+        anyone = statement.get("Principal") in ("*", {"AWS": "*"})
+        if blocked and anyone and statement.get("Effect") == "Allow" and not statement.get("Condition"):
+            yield Violation(
+                property="policy",
+                what="lets everybody in, which the bucket's public access block refuses",
+                do="Name who may, or add a condition",
+            )
+
+
+@refusal("Amazon S3 API Reference, LifecycleRule")
+def _lifecycle_rule(case: Case) -> Iterator[Violation]:
+    yield from one_of("rules.*.status", ("Enabled", "Disabled"))(case)
+    yield from between("rules.*.expiration.days", 1, 36500, "days")(case)
 
 
 @refusal(f"{_ECR}: imageTagMutabilityExclusionFilters")
@@ -130,6 +174,23 @@ ROWS = (
             ),
             _key_and_algorithm,
         ),
+    ),
+    Row(
+        type="aws:s3/bucketPolicy:BucketPolicy",
+        id="{bucket}",
+        immutable=frozenset({"bucket"}),
+        references=(_OF_BUCKET,),
+        unique=("{bucket}",),
+        refusals=(_policy_malformed, _policy_of_another_bucket, _policy_is_public),
+    ),
+    Row(
+        type="aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
+        id="{bucket}",
+        outputs={"transitionDefaultMinimumObjectSize": "all_storage_classes_128K"},
+        immutable=frozenset({"bucket", "expectedBucketOwner"}),
+        references=(_OF_BUCKET,),
+        unique=("{bucket}",),
+        refusals=(_lifecycle_rule,),
     ),
     Row(
         type="aws:ecr/repository:Repository",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
 
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Name, Reference, Row, between, refusal
+from simcloud.state import Stored
 
 ROLE = "aws:iam/role:Role"
 KEY = "aws:kms/key:Key"
@@ -18,17 +21,52 @@ _KMS = "AWS KMS API Reference, CreateKey"
 
 
 def policy_malformed(case: Case, path: str) -> Iterator[Violation]:
-    """Refuse a policy document that is not JSON with statements."""
-    text = case.get(path)
-    if not isinstance(text, str):
-        return
+    """Refuse policy documents, at a path, that are not JSON with statements."""
+    for where, text in case.each(path):
+        if isinstance(text, str) and not statements_of(text):
+            yield Violation(
+                property=where,
+                what="is not a policy document",
+                got=text[:80],
+                do="Use json.dumps of Version and Statement",
+            )
+
+
+def statements_of(text: object) -> list[Mapping[str, Any]]:
+    """Statements of a policy document; none if it is not one."""
     try:
-        document = json.loads(text)
-    except ValueError:
-        document = None
-    if not isinstance(document, dict) or not document.get("Statement"):
+        found = json.loads(str(text)).get("Statement", [])
+    except (ValueError, AttributeError):
+        return []
+    return [item for item in (found if isinstance(found, list) else [found]) if isinstance(item, Mapping)]
+
+
+def allows(text: object, service: str, action: str) -> bool:
+    """Whether a policy document allows a service an action."""
+    return any(
+        statement.get("Effect") == "Allow"
+        and service in _listed(statement.get("Principal", {}), "Service")
+        and any(fnmatchcase(action, pattern) for pattern in _listed(statement, "Action"))
+        for statement in statements_of(text)
+    )
+
+
+def _listed(owner: object, key: str) -> list[str]:
+    value = owner.get(key, []) if isinstance(owner, Mapping) else []
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+
+def untrusting(role: Stored | None, path: str, service: str, *actions: str) -> Iterator[Violation]:
+    """Refuse a role that a service may not assume."""
+    missing = [
+        action for action in actions if role and not allows(role.inputs.get("assumeRolePolicy"), service, action)
+    ]
+    if role and missing:
         yield Violation(
-            property=path, what="is not a policy document", got=text[:80], do="Use json.dumps of Version and Statement"
+            property=path,
+            what=f"role '{role.id}' does not let {service} in",
+            got=f"without {', '.join(missing)}",
+            do=f"Allow {service} {', '.join(actions)} in the role's trust policy",
         )
 
 
@@ -42,10 +80,30 @@ def _session_length(case: Case) -> Iterator[Violation]:
     yield from between("maxSessionDuration", 3600, 43200, "s")(case)
 
 
+@refusal("AWS IAM User Guide, IAM JSON policy elements")
+def _inline_policy_malformed(case: Case) -> Iterator[Violation]:
+    yield from policy_malformed(case, "inlinePolicies.*.policy")
+
+
+@refusal("AWS IAM User Guide, Permissions boundaries for IAM entities")
+def _boundary_malformed(case: Case) -> Iterator[Violation]:
+    arn = case.get("permissionsBoundary")
+    if arn is not None and not re.fullmatch(_POLICY_ARN, str(arn)):
+        yield Violation(
+            property="permissionsBoundary",
+            what="is not the ARN of a policy",
+            got=f"'{arn}'",
+            do="Write arn:aws:iam::ACCOUNT:policy/NAME",
+        )
+
+
+_POLICY_ARN = r"arn:aws[\w-]*:iam::(aws|\d{12}):policy/[\w+=,.@/-]+"
+
+
 @refusal("AWS IAM API Reference, AttachRolePolicy")
 def _policy_arn_malformed(case: Case) -> Iterator[Violation]:
     arn = case.get("policyArn")
-    if arn is not None and not re.fullmatch(r"arn:aws[\w-]*:iam::(aws|\d{12}):policy/[\w+=,.@/-]+", str(arn)):
+    if arn is not None and not re.fullmatch(_POLICY_ARN, str(arn)):
         yield Violation(
             property="policyArn",
             what="is not the ARN of a policy",
@@ -163,6 +221,18 @@ _RETENTION_DAYS = (
 )
 
 
+@refusal("Amazon CloudWatch Logs User Guide, Encrypt log data in CloudWatch Logs using AWS KMS", phase="apply")
+def _key_closed_to_logs(case: Case) -> Iterator[Violation]:
+    key, service = case.target("kmsKeyId", KEY), f"logs.{case.place.region}.amazonaws.com"
+    if key and not allows(key.inputs.get("policy"), service, "kms:GenerateDataKey"):
+        yield Violation(
+            property="kmsKeyId",
+            what=f"the key's policy does not let {service} use it",
+            got=key.id,
+            do=f"Allow {service} kms:Encrypt, Decrypt, ReEncrypt, GenerateDataKey and DescribeKey",
+        )
+
+
 @refusal(f"{_LOGS}, PutRetentionPolicy")
 def _retention(case: Case) -> Iterator[Violation]:
     days = case.get("retentionInDays")
@@ -200,7 +270,7 @@ ROWS = (
         aliases=("{arn}",),
         immutable=frozenset({"path"}),
         unique=("{account}/{name}",),
-        refusals=(_trust_malformed, _session_length),
+        refusals=(_trust_malformed, _inline_policy_malformed, _boundary_malformed, _session_length),
     ),
     Row(
         type="aws:iam/rolePolicyAttachment:RolePolicyAttachment",
@@ -258,6 +328,6 @@ ROWS = (
         references=(Reference(path="kmsKeyId", types=(KEY,)),),
         immutable=frozenset({"logGroupClass"}),
         unique=("{account}/{region}/{name}",),
-        refusals=(_made_by_the_cluster, _retention, _log_group_protected),
+        refusals=(_made_by_the_cluster, _key_closed_to_logs, _retention, _log_group_protected),
     ),
 )

@@ -1,13 +1,13 @@
-"""AWS networks: VPC, subnets, gateways, routes, endpoints, security groups."""
+"""AWS networks: VPC, subnets, gateways, routes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from simcloud.addresses import malformed, network_of, outside, overlapping, private_address, public_address
+from simcloud.addresses import malformed, outside, overlapping, private_address, public_address
 from simcloud.refusals import Violation
-from simcloud.row import Born, Case, Name, Reference, Row, refusal
+from simcloud.row import Born, Case, Reference, Row, refusal
 
 VPC = "aws:ec2/vpc:Vpc"
 SUBNET = "aws:ec2/subnet:Subnet"
@@ -172,50 +172,6 @@ def _subnet_of_another_network(case: Case) -> Iterator[Violation]:
         )
 
 
-_ENDPOINT = "AWS PrivateLink Guide; pulumi-aws, aws.ec2.VpcEndpoint"
-
-
-@refusal(_ENDPOINT)
-def _service_name(case: Case) -> Iterator[Violation]:
-    name, region = case.get("serviceName"), case.get("serviceRegion", case.place.region)
-    match = re.match(r"(com|aws)\.(amazonaws|api)\.(vpce\.)?([a-z0-9-]+)\.", str(name or ""))
-    if isinstance(name, str) and (match is None or match[4] != region):
-        yield Violation(
-            property="serviceName",
-            what="names no service of the region",
-            got=f"'{name}'",
-            allowed=f"com.amazonaws.{region}.SERVICE",
-            do="Correct the region, or set serviceRegion on purpose",
-        )
-
-
-@refusal(_ENDPOINT)
-def _kind_and_arguments(case: Case) -> Iterator[Violation]:
-    kind = case.get("vpcEndpointType", "Gateway")
-    wrong = ("subnetIds", "securityGroupIds", "privateDnsEnabled") if kind == "Gateway" else ("routeTableIds",)
-    for key in wrong:
-        if case.has(key):
-            yield Violation(property=key, what=f"does not go with an endpoint of type {kind}", do="Remove it")
-    name = str(case.get("serviceName") or "")
-    if kind == "Gateway" and name and name.rsplit(".", 1)[-1] not in ("s3", "dynamodb"):
-        yield Violation(
-            property="vpcEndpointType", what="only S3 and DynamoDB have gateway endpoints", got=name, do="Use Interface"
-        )
-
-
-def _private_name(case: Case) -> str | None:
-    vpc, name = case.get("vpcId"), case.get("serviceName")
-    return f"{vpc}/{name}" if vpc and name and case.get("privateDnsEnabled") is True else None
-
-
-@refusal("Amazon VPC User Guide, Security group rules")
-def _rule_range(case: Case) -> Iterator[Violation]:
-    for key in ("ingress", "egress"):
-        for where, block in case.each(f"{key}.*.cidrBlocks.*"):
-            if network_of(block) is None:
-                yield Violation(property=where, what="is not a range", got=f"'{block}'", do="Write an address range")
-
-
 ROWS = (
     Row(
         type=VPC,
@@ -317,46 +273,5 @@ ROWS = (
         ),
         unique=("{subnetId}",),
         refusals=(_subnet_of_another_network,),
-    ),
-    Row(
-        type=ENDPOINT,
-        id="vpce-{hash:.17}",
-        outputs={
-            "arn": _ARN + ":vpc-endpoint/{id}",
-            "ownerId": "{account}",
-            "state": "available",
-            "prefixListId": "pl-{hash:.8}",
-            "requesterManaged": False,
-        },
-        immutable=frozenset({"vpcId", "serviceName", "serviceRegion", "vpcEndpointType"}),
-        references=(
-            Reference(path="vpcId", types=(VPC,), holds=True),
-            Reference(path="routeTableIds.*", types=(ROUTES, VPC)),
-            Reference(path="subnetIds.*", types=(SUBNET,), holds=True),
-            Reference(path="securityGroupIds.*", types=(GROUP, VPC), holds=True),
-        ),
-        unique=(_private_name,),
-        refusals=(_service_name, _kind_and_arguments),
-    ),
-    Row(
-        type=GROUP,
-        id="sg-{hash:.17}",
-        name=Name(
-            path="name",
-            longest=255,
-            pattern=r"(?!sg-)[\w .:/()#,@\[\]+=&;{}!$*-]+",
-            says="not starting with sg-",
-            source="Amazon EC2 User Guide, Security groups",
-        ),
-        outputs={"arn": _ARN + ":security-group/{id}", "ownerId": "{account}"},
-        defaults={"description": "Managed by Pulumi", "revokeRulesOnDelete": False},
-        immutable=frozenset({"description", "vpcId"}),
-        references=(
-            Reference(path="vpcId", types=(VPC,), holds=True),
-            Reference(path="ingress.*.securityGroups.*", types=(GROUP, VPC), holds=True),
-            Reference(path="egress.*.securityGroups.*", types=(GROUP, VPC), holds=True),
-        ),
-        unique=("{vpcId}/{name}",),
-        refusals=(_rule_range,),
     ),
 )

@@ -1,17 +1,17 @@
-"""AWS machines: EKS node groups and the launch templates behind them."""
+"""AWS machines: EKS node groups, and tags of the groups behind them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 from simcloud.refusals import Violation
-from simcloud.row import Case, Name, Nodes, Reference, Row, between, one_of, refusal
+from simcloud.row import Case, Name, Nodes, Reference, Row, one_of, refusal
 from simcloud.rows.aws.cluster import CLUSTER, GROUP_TAG, NODE_GROUP, TEMPLATE, minor, zone_of_subnet
-from simcloud.rows.aws.identity import ROLE
-from simcloud.rows.aws.network import GROUP, SUBNET, VPC
+from simcloud.rows.aws.identity import ROLE, untrusting
+from simcloud.rows.aws.network import SUBNET
+from simcloud.rows.aws.templates import machine_type_unknown
 
 _ARN = "arn:aws:eks:{region}:{account}"
 _EKS = "Amazon EKS User Guide"
@@ -101,6 +101,104 @@ def _reservation_elsewhere(case: Case) -> Iterator[Violation]:
         )
 
 
+@refusal("Amazon EKS User Guide, Create a managed node group with Capacity Blocks for ML", phase="apply")
+def _block_and_template(case: Case) -> Iterator[Violation]:
+    template = case.target("launchTemplate.id", TEMPLATE)
+    market = (template.inputs.get("instanceMarketOptions") or {}).get("marketType") if template else None
+    asked = case.get("capacityType") == "CAPACITY_BLOCK"
+    if asked != (market == "capacity-block"):
+        yield Violation(
+            property="capacityType" if not asked else "launchTemplate",
+            what="a capacity block is named by the node group and its launch template alike",
+            got=f"capacityType {case.get('capacityType', 'ON_DEMAND')}, market type {market or 'none'}",
+            allowed="CAPACITY_BLOCK with a template of market type capacity-block and an instance type",
+            do="Say it in both",
+        )
+
+
+@refusal(f"{_EKS}, Amazon EKS node IAM role", phase="apply", watch=("nodeRoleArn",))
+def _role_closed_to_machines(case: Case) -> Iterator[Violation]:
+    yield from untrusting(case.target("nodeRoleArn", ROLE), "nodeRoleArn", "ec2.amazonaws.com", "sts:AssumeRole")
+
+
+@refusal(f"{_EKS}, Customize managed nodes with launch templates", phase="apply", watch=("launchTemplate",))
+def _subnet_in_template(case: Case) -> Iterator[Violation]:
+    template = case.target("launchTemplate.id", TEMPLATE)
+    for interface in (template.inputs.get("networkInterfaces") or []) if template else ():
+        if interface.get("subnetId"):
+            yield Violation(
+                property="launchTemplate",
+                what="the subnet is the node group's to say",
+                got=str(interface["subnetId"]),
+                do="Remove subnetId from the template's interfaces",
+            )
+
+
+@refusal(
+    "Amazon EC2 API Reference, EfaInfo: maximumEfaInterfaces; config/facts/interconnects.csv",
+    phase="apply",
+    watch=("launchTemplate", "instanceTypes"),
+)
+def _more_cards_than_the_machine_has(case: Case) -> Iterator[Violation]:
+    template, nodes = case.target("launchTemplate.id", TEMPLATE), node_group(case)
+    machine = case.world.machines.get(f"aws/{nodes.machine_type}")
+    interfaces = (template.inputs.get("networkInterfaces") or []) if template else []
+    wanted = sum(str(item.get("interfaceType", "")).startswith("efa") for item in interfaces)
+    if machine and wanted > machine.interconnect_cards:
+        yield Violation(
+            property="launchTemplate",
+            what=f"{nodes.machine_type} has not as many cards for EFA",
+            got=str(wanted),
+            allowed=f"up to {machine.interconnect_cards}",
+            do="Use as many interfaces as the machine has cards",
+        )
+
+
+@refusal(f"{_API}, NodegroupUpdateConfig")
+def _update_pace(case: Case) -> Iterator[Violation]:
+    yield from one_of("updateConfig.updateStrategy", ("DEFAULT", "MINIMAL"))(case)
+    if case.has("updateConfig.maxUnavailable") and case.has("updateConfig.maxUnavailablePercentage"):
+        yield Violation(
+            property="updateConfig.maxUnavailablePercentage",
+            what="conflicts with maxUnavailable",
+            do="Give one of them",
+        )
+
+
+@refusal(f"{_API}, NodeRepairConfig and NodeRepairConfigOverrides")
+def _repair(case: Case) -> Iterator[Violation]:
+    path = "nodeRepairConfig"
+    yield from one_of(f"{path}.nodeRepairConfigOverrides.*.repairAction", ("Replace", "Reboot", "NoAction"))(case)
+    for word in ("maxParallelNodesRepaired", "maxUnhealthyNodeThreshold"):
+        if case.has(f"{path}.{word}Count") and case.has(f"{path}.{word}Percentage"):
+            yield Violation(
+                property=f"{path}.{word}Percentage", what=f"conflicts with {word}Count", do="Give one of them"
+            )
+
+
+_IMAGES = (
+    "AL2_x86_64",
+    "AL2_x86_64_GPU",
+    "AL2_ARM_64",
+    "AL2023_x86_64_STANDARD",
+    "AL2023_ARM_64_STANDARD",
+    "AL2023_x86_64_NEURON",
+    "AL2023_x86_64_NVIDIA",
+    "AL2023_ARM_64_NVIDIA",
+    "BOTTLEROCKET_ARM_64",
+    "BOTTLEROCKET_x86_64",
+    "BOTTLEROCKET_ARM_64_FIPS",
+    "BOTTLEROCKET_x86_64_FIPS",
+    "BOTTLEROCKET_ARM_64_NVIDIA",
+    "BOTTLEROCKET_x86_64_NVIDIA",
+    "CUSTOM",
+    "WINDOWS_CORE_2019_x86_64",
+    "WINDOWS_FULL_2019_x86_64",
+    "WINDOWS_CORE_2022_x86_64",
+    "WINDOWS_FULL_2022_x86_64",
+)
+
+
 @refusal("Kubernetes documentation, Labels and Selectors")
 def _label_malformed(case: Case) -> Iterator[Violation]:
     for where, value in case.each("labels.*"):
@@ -131,75 +229,6 @@ def node_group(case: Case) -> Nodes:
         reservation=reservation,
         property="instanceTypes",
     )
-
-
-_GPU_FAMILIES = ("p[0-9]*", "g[0-9]*", "gr[0-9]*", "trn*", "inf*")
-
-
-@refusal(
-    "Amazon EC2, Instance types; config/facts/machine_types.csv", phase="plan", watch=("instanceTypes", "instanceType")
-)
-def _machine_type_unknown(case: Case) -> Iterator[Violation]:
-    path = "instanceTypes.*" if case.type == NODE_GROUP else "instanceType"
-    for where, value in case.each(path):
-        name = str(value)
-        known = f"aws/{name}" in case.world.machines
-        formed = re.fullmatch(
-            r"[a-z][a-z0-9-]*\d[a-z0-9-]*\.(nano|micro|small|medium|large|\d*xlarge|metal(-\d+xl)?)", name
-        )
-        if not known and (not formed or any(fnmatchcase(name.split(".")[0], family) for family in _GPU_FAMILIES)):
-            yield Violation(
-                property=where,
-                what="is not a machine type that facts know",
-                got=f"'{name}'",
-                do="Correct it, or add its row to config/facts",
-            )
-
-
-@refusal("Amazon EC2 API Reference, LaunchTemplateInstanceNetworkInterfaceSpecificationRequest")
-def _security_groups_beside_interfaces(case: Case) -> Iterator[Violation]:
-    if case.has("networkInterfaces") and case.has("vpcSecurityGroupIds"):
-        yield Violation(
-            property="vpcSecurityGroupIds",
-            what="conflicts with networkInterfaces",
-            do="Put the security groups inside each interface",
-        )
-
-
-@refusal("Amazon EC2 User Guide, EFA on multi-card instances; eksctl issue 7520")
-def _device_index_of_card(case: Case) -> Iterator[Violation]:
-    for where, _ in case.each("networkInterfaces.*"):
-        index = int(where[len("networkInterfaces[") : -1])
-        interface = case.inputs["networkInterfaces"][index]
-        card, device = interface.get("networkCardIndex", 0), interface.get("deviceIndex", 0)
-        if isinstance(card, int) and isinstance(device, int) and device != (1 if card else 0):
-            yield Violation(
-                property=f"{where}.deviceIndex",
-                what="does not go with its network card",
-                got=f"card {card}, device {device}",
-                allowed="card 0: device 0; every other card: device 1",
-                do="Set deviceIndex so",
-            )
-
-
-@refusal("Amazon EC2 API Reference, LaunchTemplateInstanceMetadataOptionsRequest")
-def _metadata_hops(case: Case) -> Iterator[Violation]:
-    yield from between("metadataOptions.httpPutResponseHopLimit", 1, 64)(case)
-    yield from one_of("metadataOptions.httpTokens", ("required", "optional"))(case)
-
-
-@refusal("Amazon EC2 User Guide, Capacity Reservations", phase="plan", watch=("capacityReservationSpecification",))
-def _reservation_missing(case: Case) -> Iterator[Violation]:
-    path = "capacityReservationSpecification.capacityReservationTarget.capacityReservationId"
-    name = case.get(path)
-    held = case.world.reservations.get(str(name))
-    if name is not None and (held is None or held.region != case.place.region):
-        yield Violation(
-            property=path,
-            what=f"there is no such reservation in {case.place.region}",
-            got=f"'{name}'",
-            do="Reserve it and enter it in capacity.yaml",
-        )
 
 
 @refusal("Amazon EC2 Auto Scaling API Reference, Tag")
@@ -282,10 +311,17 @@ ROWS = (
             _template_version_missing,
             _newer_than_its_cluster,
             _reservation_elsewhere,
+            _block_and_template,
+            _role_closed_to_machines,
+            _subnet_in_template,
+            _more_cards_than_the_machine_has,
+            _update_pace,
+            _repair,
             _label_malformed,
-            _machine_type_unknown,
+            machine_type_unknown,
             refusal(f"{_API}, Taint: effect")(_EFFECTS),
             refusal(f"{_API}, CreateNodegroup: capacityType")(_CAPACITY),
+            refusal(f"{_API}, CreateNodegroup: amiType")(one_of("amiType", _IMAGES)),
         ),
     ),
     Row(
@@ -295,36 +331,5 @@ ROWS = (
         references=(Reference(path="autoscalingGroupName", types=(NODE_GROUP,), cascades=True),),
         unique=(_tag_key,),
         refusals=(_tag_malformed,),
-    ),
-    Row(
-        type=TEMPLATE,
-        id="lt-{hash:.17}",
-        name=Name(
-            path="name",
-            pattern=r"[\w().\-/]+",
-            shortest=3,
-            longest=125,
-            source="Amazon EC2 API Reference, CreateLaunchTemplate",
-            says="letters, digits and ( ) . - / _",
-        ),
-        outputs={
-            "arn": "arn:aws:ec2:{region}:{account}:launch-template/{id}",
-            "latestVersion": lambda born: born.revision,
-            "defaultVersion": lambda born: born.revision if born.inputs.get("updateDefaultVersion") else 1,
-        },
-        moving=frozenset({"latestVersion", "defaultVersion"}),
-        aliases=("{arn}", "{name}"),
-        references=(
-            Reference(path="vpcSecurityGroupIds.*", types=(GROUP, VPC), holds=True),
-            Reference(path="networkInterfaces.*.securityGroups.*", types=(GROUP, VPC), holds=True),
-        ),
-        unique=("{account}/{region}/{name}",),
-        refusals=(
-            _security_groups_beside_interfaces,
-            _device_index_of_card,
-            _metadata_hops,
-            _reservation_missing,
-            _machine_type_unknown,
-        ),
     ),
 )

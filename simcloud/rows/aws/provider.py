@@ -14,7 +14,7 @@ from outlast.errors import did_you_mean, listed
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
 from simcloud.row import Place, Row
-from simcloud.rows.aws import cluster, data, existing, identity, network, nodes, routing
+from simcloud.rows.aws import add_ons, cluster, data, endpoints, existing, identity, network, nodes, routing, templates
 from simcloud.state import Clouds
 from simcloud.world import World
 
@@ -74,10 +74,12 @@ def echo(_row: Row, where: Place, inputs: Mapping[str, Any], session: Session) -
     return known
 
 
+_MODULES = (network, endpoints, cluster, add_ons, templates, nodes, identity, data, routing)
+
 CLOUD = Cloud(
     package="aws",
     name="aws",
-    rows={row.type: row for module in (network, cluster, nodes, identity, data, routing) for row in module.ROWS},
+    rows={row.type: row for module in _MODULES for row in module.ROWS},
     configure=configure,
     place=place,
     echo=echo,
