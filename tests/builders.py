@@ -64,6 +64,7 @@ def make_region(name: str, **changes: Any) -> dict[str, Any]:
         "provider_region": provider_region,
         "zones": list(zones),
         "account": "111122223333",
+        "account_number": "222233334444",
         "cidr": f"10.{16 * (1 + _ORDER.index(name))}.0.0/16",
         "dns_region": "us-east-1",
         "node_pools": {"gh100": pool},

@@ -72,6 +72,8 @@ WORLD_DOCUMENT = {
         "gcp/H100": {"code": "H100", "name": "H100 GPUs", "unit": "gpus", "raise_with": "Cloud Quotas"},
     },
     "accounts": {"aws": [AWS], "gcp": [GCP]},
+    "account_numbers": {f"gcp/{GCP}": "222233334444"},
+    "versions": {"gcp": ["1.34", "1.35", "1.36", "1.37", "1.38"]},
     "granted": {f"aws/{AWS}/us-east-1/P": 768, f"gcp/{GCP}/europe-west4/H100": 32},
     "reservations": {
         "cr-1": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2),
