@@ -51,6 +51,11 @@ def service_account(fleet: str, region: str, purpose: str) -> str:
     return name if len(name) >= 6 else f"{name}-{digest(fleet, region, purpose)}"
 
 
+def service_account_email(fleet: str, region: str, purpose: str, *, project: str) -> str:
+    """Address of a service account; known before it exists."""
+    return f"{service_account(fleet, region, purpose)}@{project}.iam.gserviceaccount.com"
+
+
 def bucket(fleet: str, region: str, purpose: str, account: str) -> str:
     """Name of a bucket; all accounts of a cloud share one space of names, so it ends in a digest of the account."""
     return (

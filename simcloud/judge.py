@@ -158,7 +158,8 @@ def usage_of(case: Case, row: Row) -> dict[str, float]:
     for code in machine.quotas.get(nodes.capacity, ()) if machine else ():
         quota = case.world.quotas[f"{case.place.cloud}/{code}"]
         size = machine.vcpu if quota.unit == "vcpu" else machine.gpus  # type: ignore[union-attr]
-        usage[f"quota|{code}|{case.place.account}|{case.place.region}"] = nodes.count * size
+        where = "" if quota.account_wide else case.place.region
+        usage[f"quota|{code}|{case.place.account}|{where}"] = nodes.count * size
     if nodes.reservation:
         usage[f"reservation|{nodes.reservation}"] = nodes.count
     return usage
@@ -196,9 +197,10 @@ def _over(case: Case, key: str, others: float, amount: float, nodes: Nodes) -> I
     if others + amount > limit:
         quota = case.world.quotas[f"{case.place.cloud}/{code}"]
         unit = {"vcpu": "vCPU", "gpus": "GPUs"}[quota.unit]
+        where = f"all regions of {case.place.account}" if quota.account_wide else str(case.place)
         yield Violation(
             property=nodes.property,
-            what=f"quota {code} ({quota.name}) is exceeded in {case.place}",
+            what=f"quota {code} ({quota.name}) is exceeded in {where}",
             got=f"{others + amount:,.0f} {unit}, of which {amount:,.0f} here",
             allowed=f"{limit:,.0f} {unit}",
             do=f"Use fewer nodes, or raise the quota ({quota.raise_with}) and enter it in capacity.yaml",

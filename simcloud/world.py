@@ -28,6 +28,8 @@ class Quota:
     """`vcpu` or `gpus`."""
     raise_with: str
     """How an operator asks for more."""
+    account_wide: bool = False
+    """Whether machines of all regions count against one grant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +149,12 @@ class World:
 
     def granted(self, cloud: str, account: str, region: str, code: str) -> float:
         """Amount granted, in the quota's unit; 0 until granted."""
-        return float(self.document["granted"].get(f"{cloud}/{account}/{region}/{code}", 0))
+        where = "" if self.quotas[f"{cloud}/{code}"].account_wide else region
+        return float(self.document["granted"].get(f"{cloud}/{account}/{where}/{code}", 0))
+
+    def account_number(self, cloud: str, account: str) -> str:
+        """Number by which a cloud's own services know an account; empty if nobody entered it."""
+        return str(self.document.get("account_numbers", {}).get(f"{cloud}/{account}", ""))
 
 
 def load(path: Path) -> World:
@@ -182,6 +189,7 @@ def compile_world(intent: Intent) -> dict[str, Any]:
                 "name": row.quota_name,
                 "unit": row.unit,
                 "raise_with": row.raise_with,
+                "account_wide": row.is_account_wide,
             }
             for row in facts.quotas
         },
@@ -246,13 +254,20 @@ def _holdings(intent: Intent) -> dict[str, Any]:
     accounts: dict[str, list[str]] = {}
     granted: dict[str, float] = {}
     reservations: dict[str, Any] = {}
+    wide = {(quota.cloud, quota.quota_code) for quota in intent.facts.quotas if quota.is_account_wide}
+    numbers: dict[str, str] = {}
     for name, region in intent.regions.items():
         known = accounts.setdefault(region.cloud, [])
         if region.account not in known:
             known.append(region.account)
+        if region.account_number is not None:
+            numbers[f"{region.cloud}/{region.account}"] = region.account_number
         holdings = intent.holdings(name)
         for code, quota in holdings.quotas.items():
-            granted[f"{region.cloud}/{region.account}/{region.provider_region}/{code}"] = float(quota.granted)
+            capped = (region.cloud, code) in wide
+            amount = intent.cap_granted(name, code) if capped else float(quota.granted)
+            where = "" if capped else region.provider_region
+            granted[f"{region.cloud}/{region.account}/{where}/{code}"] = amount
         for key, held in holdings.reservations.items():
             reservations[key] = {
                 "cloud": region.cloud,
@@ -263,4 +278,4 @@ def _holdings(intent: Intent) -> dict[str, Any]:
                 "ends": held.ends.isoformat() if held.ends else "",
                 "block": held.block,
             }
-    return {"accounts": accounts, "granted": granted, "reservations": reservations}
+    return {"accounts": accounts, "account_numbers": numbers, "granted": granted, "reservations": reservations}

@@ -39,7 +39,8 @@ def declare(intent: Intent, lock: Lock, *, teardown: bool = False) -> None:
 def _stores(intent: Intent, region: str, opts: pulumi.ResourceOptions, *, teardown: bool) -> Keys:
     """Declare what a region stores, locked with the region's own key."""
     place = place_of(intent, region, teardown=teardown)
-    key = keys.declare(f"{region}-keys", keys.KeysArgs(place=place), opts)
+    number = intent.regions[region].account_number
+    key = keys.declare(f"{region}-keys", keys.KeysArgs(place=place, account_number=number), opts)
     released = tuple(sorted(intent.artifacts.images))
     images.declare(f"{region}-images", images.ImagesArgs(place=place, images=released, key=key.key), opts)
     weights.declare(f"{region}-weights", weights.WeightsArgs(place=place, key=key.key), opts)

@@ -67,6 +67,7 @@ def make_region(name: str, **changes: Any) -> dict[str, Any]:
         "zones": list(zones),
         "account": ACCOUNTS[cloud],
         "access": {"admin": [ADMINS[cloud]]},
+        "account_number": "222233334444",
         "cidr": f"10.{16 * (1 + _ORDER.index(name))}.0.0/16",
         "dns_region": "us-east-1",
         "node_pools": {"gh100": pool},

@@ -32,6 +32,7 @@ class GcpGatewayAddress(GatewayAddress):
             region=place.provider_region,
             name=names.resource(place.fleet, place.region, "gateway"),
             address_type="EXTERNAL",
+            network_tier="PREMIUM",
             ip_version="IPV4",
             labels=names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction),
             opts=self.child(protect=place.protect),

@@ -10,11 +10,13 @@ import pulumi_gcp as gcp
 from components import names
 from components.identity.contract import Identity, IdentityArgs
 
-_ROLES = ("roles/logging.logWriter", "roles/monitoring.metricWriter", "roles/artifactregistry.reader")
+_NODE_ROLE = "roles/container.defaultNodeServiceAccount"
+"""Writes logs and metrics, and no more."""
+_READER = "roles/artifactregistry.reader"
 
 
 class GcpIdentity(Identity):
-    """A service account that may pull images, and write logs and metrics."""
+    """A service account that may do what any node of GKE has to, and pull the images of its own region."""
 
     token: ClassVar[str] = "outlast:identity:GcpIdentity"
 
@@ -28,14 +30,22 @@ class GcpIdentity(Identity):
             display_name=f"Nodes of {place.fleet} {place.region}",
             opts=self.child(),
         )
-        for role in _ROLES:
-            gcp.projects.IAMMember(
-                f"{name}-{role.rpartition('/')[2]}",
-                project=place.account,
-                role=role,
-                member=account.member,
-                opts=self.child(),
-            )
+        gcp.projects.IAMMember(
+            f"{name}-node",
+            project=place.account,
+            role=_NODE_ROLE,
+            member=account.member,
+            opts=self.child(),
+        )
+        gcp.artifactregistry.RepositoryIamMember(
+            f"{name}-images",
+            project=place.account,
+            location=place.provider_region,
+            repository=names.registry(place.fleet, place.region),
+            role=_READER,
+            member=account.member,
+            opts=self.child(),
+        )
         self.principal = account.email
         self.ids = {}
         self.register()

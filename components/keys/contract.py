@@ -14,6 +14,8 @@ class KeysArgs:
     """One key that encrypts what a region stores, in its own place: what it locks cannot be read elsewhere."""
 
     place: Place
+    account_number: str | None = None
+    """The cloud's number of the account, where services that use the key are named by it."""
 
 
 class Keys(PlatformComponent):

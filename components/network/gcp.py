@@ -1,6 +1,7 @@
 """A region's network on Google Cloud.
 
 A Google Cloud network is global, so each region has its own: one for all would silently join jurisdictions.
+Ranges, priorities and addresses of Google's own are from the VPC and load balancing documentation.
 """
 
 from __future__ import annotations
@@ -11,14 +12,31 @@ import pulumi
 import pulumi_gcp as gcp
 
 from components import names
-from components.network.contract import Network, NetworkArgs, cut
+from components.network.contract import Network, NetworkArgs, Ranges, cut
 
 PODS = "pods"
 SERVICES = "services"
+ANYWHERE = "0.0.0.0/0"
+
+_MTU_BYTES = 8896
+"""The largest; staging weights and exchanging caches move more with fewer packets."""
+_FLOW_SAMPLE = 0.1
+"""Part of the flows that logs keep."""
+_NAT_ADDRESSES = 2
+"""One serves 64,512 connections to one destination; a second lets people retire one that others list."""
+_NAT_PORTS = (64, 4096)
+"""Fewest and most connections of a node to one destination; powers of two."""
+_LAST = 65534
+"""Priority just before the network's own silent refusal."""
+_HEALTH_CHECKS = ("35.191.0.0/16", "130.211.0.0/22")
+_API_DOMAINS = ("googleapis.com", "gcr.io", "pkg.dev")
+_API_ADDRESSES = ("199.36.153.4", "199.36.153.5", "199.36.153.6", "199.36.153.7")
+"""restricted.googleapis.com: only services that a perimeter can guard answer there, whose address no one else has."""
+_TTL_S = 300
 
 
 class GcpNetwork(Network):
-    """A network with one regional subnetwork."""
+    """A network with one regional subnetwork for nodes and one for the proxies of regional load balancers."""
 
     token: ClassVar[str] = "outlast:network:GcpNetwork"
 
@@ -26,43 +44,162 @@ class GcpNetwork(Network):
         super().__init__(name, args, opts)
         place = args.place
         ranges = cut(args.cidr, (place.provider_region,))
+        self._args, self._name = args, name
+        self._labels = names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction)
+        # Its default route stays: it leads to NAT, and to the addresses of Google's APIs.
         network = gcp.compute.Network(
             name,
-            name=names.resource(place.fleet, place.region, "network"),
+            name=self._called("network"),
+            project=place.account,
             auto_create_subnetworks=False,
             routing_mode="REGIONAL",
+            mtu=_MTU_BYTES,
             opts=self.child(),
         )
-        subnetwork = gcp.compute.Subnetwork(
-            name,
-            name=names.resource(place.fleet, place.region, "nodes"),
+        subnetwork = self._subnetworks(network, ranges)
+        self._way_out(network)
+        self._firewall(network, ranges)
+        for domain in _API_DOMAINS:
+            self._private_apis(network, domain)
+        self.network_id = network.id
+        self.node_subnets = dict.fromkeys(place.zones, subnetwork.id)
+        self.api_subnets = []
+        self.register()
+
+    def _called(self, purpose: str) -> str:
+        return names.resource(self._args.place.fleet, self._args.place.region, purpose)
+
+    def _subnetworks(self, network: gcp.compute.Network, ranges: Ranges) -> gcp.compute.Subnetwork:
+        """Declare the two subnetworks and return that of the nodes."""
+        place = self._args.place
+        secondary = gcp.compute.SubnetworkSecondaryIpRangeArgs
+        gcp.compute.Subnetwork(
+            f"{self._name}-proxies",
+            name=self._called("proxies"),
+            project=place.account,
+            region=place.provider_region,
+            network=network.id,
+            ip_cidr_range=ranges.entry[place.provider_region],
+            purpose="REGIONAL_MANAGED_PROXY",
+            role="ACTIVE",
+            opts=self.child(),
+        )
+        return gcp.compute.Subnetwork(
+            self._name,
+            name=self._called("nodes"),
+            project=place.account,
             region=place.provider_region,
             network=network.id,
             ip_cidr_range=ranges.nodes[place.provider_region],
             secondary_ip_ranges=[
-                gcp.compute.SubnetworkSecondaryIpRangeArgs(range_name=PODS, ip_cidr_range=ranges.pods),
-                gcp.compute.SubnetworkSecondaryIpRangeArgs(range_name=SERVICES, ip_cidr_range=ranges.services),
+                secondary(range_name=PODS, ip_cidr_range=ranges.pods),
+                secondary(range_name=SERVICES, ip_cidr_range=ranges.services),
             ],
             private_ip_google_access=True,
+            log_config=gcp.compute.SubnetworkLogConfigArgs(
+                aggregation_interval="INTERVAL_1_MIN", flow_sampling=_FLOW_SAMPLE, metadata="INCLUDE_ALL_METADATA"
+            ),
             opts=self.child(),
         )
+
+    def _way_out(self, network: gcp.compute.Network) -> None:
+        """Declare NAT on addresses that stay, so that others can list them."""
+        place = self._args.place
+        addresses = [
+            gcp.compute.Address(
+                f"{self._name}-nat-{number}",
+                name=self._called(f"nat-{number}"),
+                project=place.account,
+                region=place.provider_region,
+                address_type="EXTERNAL",
+                network_tier="PREMIUM",
+                labels=self._labels,
+                opts=self.child(),
+            )
+            for number in range(1, _NAT_ADDRESSES + 1)
+        ]
         router = gcp.compute.Router(
-            name,
-            name=names.resource(place.fleet, place.region, "router"),
+            self._name,
+            name=self._called("router"),
+            project=place.account,
             region=place.provider_region,
             network=network.id,
             opts=self.child(),
         )
         gcp.compute.RouterNat(
-            name,
-            name=names.resource(place.fleet, place.region, "nat"),
+            self._name,
+            name=self._called("nat"),
+            project=place.account,
             region=place.provider_region,
             router=router.name,
-            nat_ip_allocate_option="AUTO_ONLY",
+            nat_ip_allocate_option="MANUAL_ONLY",
+            nat_ips=[address.self_link for address in addresses],
             source_subnetwork_ip_ranges_to_nat="ALL_SUBNETWORKS_ALL_IP_RANGES",
+            enable_dynamic_port_allocation=True,
+            enable_endpoint_independent_mapping=False,
+            min_ports_per_vm=_NAT_PORTS[0],
+            max_ports_per_vm=_NAT_PORTS[1],
+            log_config=gcp.compute.RouterNatLogConfigArgs(enable=True, filter="ERRORS_ONLY"),
             opts=self.child(),
         )
-        self.network_id = network.id
-        self.node_subnets = dict.fromkeys(place.zones, subnetwork.id)
-        self.api_subnets = []
-        self.register()
+
+    def _firewall(self, network: gcp.compute.Network, ranges: Ranges) -> None:
+        """Refuse what nobody asked for, in the logs; let load balancers reach nodes. GKE adds what a cluster needs."""
+        place = self._args.place
+        logs = gcp.compute.FirewallLogConfigArgs(metadata="EXCLUDE_ALL_METADATA")
+        gcp.compute.Firewall(
+            f"{self._name}-refuse",
+            name=self._called("refuse"),
+            project=place.account,
+            network=network.id,
+            direction="INGRESS",
+            priority=_LAST,
+            denies=[gcp.compute.FirewallDenyArgs(protocol="all")],
+            source_ranges=[ANYWHERE],
+            log_config=logs,
+            opts=self.child(),
+        )
+        gcp.compute.Firewall(
+            f"{self._name}-entry",
+            name=self._called("entry"),
+            project=place.account,
+            network=network.id,
+            direction="INGRESS",
+            allows=[gcp.compute.FirewallAllowArgs(protocol="tcp")],
+            source_ranges=[*_HEALTH_CHECKS, ranges.entry[place.provider_region]],
+            target_service_accounts=[
+                names.service_account_email(place.fleet, place.region, "nodes", project=place.account)
+            ],
+            log_config=logs,
+            opts=self.child(),
+        )
+
+    def _private_apis(self, network: gcp.compute.Network, domain: str) -> None:
+        """Answer for a domain of Google's inside the network, so that no call leaves through NAT."""
+        stable = f"{self._name}-{domain.replace('.', '-')}"
+        answered = f"restricted.{domain}." if domain == "googleapis.com" else f"{domain}."
+        visible = gcp.dns.ManagedZonePrivateVisibilityConfigNetworkArgs
+        zone = gcp.dns.ManagedZone(
+            stable,
+            name=self._called(domain.replace(".", "-")),
+            project=self._args.place.account,
+            dns_name=f"{domain}.",
+            description=f"Private way of {self._args.place.region} to {domain}",
+            visibility="private",
+            private_visibility_config=gcp.dns.ManagedZonePrivateVisibilityConfigArgs(
+                networks=[visible(network_url=network.id)]
+            ),
+            labels=self._labels,
+            opts=self.child(),
+        )
+        for kind, host, data in (("A", answered, list(_API_ADDRESSES)), ("CNAME", f"*.{domain}.", [answered])):
+            gcp.dns.RecordSet(
+                f"{stable}-{kind.lower()}",
+                project=self._args.place.account,
+                managed_zone=zone.name,
+                name=host,
+                type=kind,
+                ttl=_TTL_S,
+                rrdatas=data,
+                opts=self.child(),
+            )

@@ -1,4 +1,8 @@
-"""A GKE node pool in one zone."""
+"""A GKE node pool in one zone.
+
+GKE itself divides cards, installs their driver and keeps others off the nodes by a taint. It upgrades nodes by itself
+too, once the control plane has moved: a version here would fight that.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
 _ACCELERATOR_TYPES = {"h100-sxm-80": "nvidia-h100-80gb", "l4-24": "nvidia-l4"}
 """Our accelerator -> Compute Engine's accelerator type. Source: Compute Engine, GPU machine types."""
+_ROOT_GIB = 200
 
 
 class GcpNodePool(NodePool):
@@ -42,9 +47,11 @@ class GcpNodePool(NodePool):
             else None,
             network_config=gcp.container.NodePoolNetworkConfigArgs(enable_private_nodes=True),
             management=gcp.container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
+            # A reservation has no node to spare: end one before starting the next.
             upgrade_settings=gcp.container.NodePoolUpgradeSettingsArgs(
                 strategy="SURGE", max_surge=0 if reserved else 1, max_unavailable=1 if reserved else 0
             ),
+            node_drain_configs=[gcp.container.NodePoolNodeDrainConfigArgs(respect_pdb_during_node_pool_deletion=True)],
             node_config=_node_config(args),
             # The initial count is fixed at birth: a change of it would replace the pool.
             opts=self.child(
@@ -62,12 +69,21 @@ def _node_config(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigArgs:
     affinity = gcp.container.NodePoolNodeConfigReservationAffinityArgs
     return gcp.container.NodePoolNodeConfigArgs(
         machine_type=args.machine_type,
+        image_type="COS_CONTAINERD",
+        disk_type="pd-balanced",
+        disk_size_gb=_ROOT_GIB,
         service_account=args.identity.principal,
         oauth_scopes=["https://www.googleapis.com/auth/cloud-platform"],
         spot=args.capacity == "spot",
         labels=labels,
         resource_labels=labels,
         guest_accelerators=[_guest_accelerator(args)],
+        gvnic=gcp.container.NodePoolNodeConfigGvnicArgs(enabled=True),
+        # Whole images before the start: a replica that runs must not need its registry.
+        gcfs_config=gcp.container.NodePoolNodeConfigGcfsConfigArgs(enabled=False),
+        shielded_instance_config=gcp.container.NodePoolNodeConfigShieldedInstanceConfigArgs(
+            enable_secure_boot=True, enable_integrity_monitoring=True
+        ),
         local_nvme_ssd_block_config=gcp.container.NodePoolNodeConfigLocalNvmeSsdBlockConfigArgs(
             local_ssd_count=args.nvme_disks
         )

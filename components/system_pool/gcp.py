@@ -35,12 +35,18 @@ class GcpSystemPool(SystemPool):
             upgrade_settings=gcp.container.NodePoolUpgradeSettingsArgs(
                 strategy="SURGE", max_surge=1, max_unavailable=0
             ),
+            node_drain_configs=[gcp.container.NodePoolNodeDrainConfigArgs(respect_pdb_during_node_pool_deletion=True)],
             node_config=gcp.container.NodePoolNodeConfigArgs(
                 machine_type=_MACHINE_TYPE,
+                image_type="COS_CONTAINERD",
                 service_account=args.identity.principal,
                 oauth_scopes=["https://www.googleapis.com/auth/cloud-platform"],
                 labels=labels,
                 resource_labels=labels,
+                gvnic=gcp.container.NodePoolNodeConfigGvnicArgs(enabled=True),
+                shielded_instance_config=gcp.container.NodePoolNodeConfigShieldedInstanceConfigArgs(
+                    enable_secure_boot=True, enable_integrity_monitoring=True
+                ),
                 workload_metadata_config=gcp.container.NodePoolNodeConfigWorkloadMetadataConfigArgs(
                     mode="GKE_METADATA"
                 ),

@@ -121,12 +121,16 @@ def _region(fleet: str, site: Site, dns: Site, facts: Facts) -> str:
     starter = starters()[site.cloud]
     zones = ", ".join(site.zones)
     country = facts.provider_regions[site.cloud, site.provider_region].country
+    number = ""
+    if facts.can(site.cloud, "numbered-service-agents"):
+        number = f"    account_number: {starter.ACCOUNT_NUMBER} # EXAMPLE, put yours\n"
     return (
         f"  {site.name}: # {country}, jurisdiction {site.jurisdiction}\n"
         f"    cloud: {site.cloud}\n"
         f"    provider_region: {site.provider_region}\n"
         f"    zones: [{zones}]\n"
         f"    account: {starter.ACCOUNT.format(fleet=fleet)} # EXAMPLE, put yours\n"
+        f"{number}"
         f"    cidr: {site.cidr}\n"
         f"    dns_region: {nearest_dns_region(site, dns, facts)}\n"
         f"    node_pools:\n"

@@ -44,6 +44,12 @@ def check_regions(intent: Intent) -> Iterator[Problem]:
                 allowed=region.account,
                 do="Correct one of them",
             )
+        if facts.can(region.cloud, "numbered-service-agents") and region.account_number is None:
+            yield Problem(
+                where=f"{where}.account_number",
+                what=f"missing: {region.cloud} names the services that use the region's key by the account's number",
+                do="Enter the number of the account",
+            )
         if not region.api.private and not region.api.allow:
             yield Problem(
                 where=f"{where}.api.allow",

@@ -88,6 +88,8 @@ class Region(Strict):
     """Account, project or subscription."""
     allowed_account: str | None = None
     """The only account a deployment may meet; defaults to ``account``."""
+    account_number: Annotated[str, StringConstraints(pattern=r"^\d{6,20}$")] | None = None
+    """The cloud's number of the account, where its own services are named by it."""
     role: str | None = None
     """Role or service account to assume; absent: ambient credentials."""
     cidr: Cidr

@@ -39,15 +39,15 @@ TRUST = json.dumps({"Version": "2012-10-17", "Statement": [_ASSUME]})
 """Lets every service in that takes a role here."""
 
 
-def _machine(gpus: int, vcpu: int, code: str, zones: Mapping[str, list[str]], accelerator: str) -> dict[str, Any]:
-    codes = {"on_demand": [code], "reserved": [], "spot": [code]}
+def _machine(gpus: int, vcpu: int, codes: str, zones: Mapping[str, list[str]], accelerator: str) -> dict[str, Any]:
+    counted = {"on_demand": codes.split(), "reserved": [], "spot": codes.split()}
     return {
         "accelerator": accelerator,
         "profiles": ["1g.10gb", "3g.40gb"],
         "disks": 2 * gpus,
         "gpus": gpus,
         "vcpu": vcpu,
-        "quotas": codes,
+        "quotas": counted,
         "zones": zones,
     }
 
@@ -59,7 +59,7 @@ def _held(cloud: str, region: str, zone: str, machine_type: str, nodes: int) -> 
 WORLD_DOCUMENT = {
     "fleet": "test",
     "today": "2026-11-30",
-    "kubernetes_versions": {"aws": ["1.35", "1.36", "1.38"]},
+    "kubernetes_versions": {"aws": ["1.35", "1.36", "1.38"], "gcp": ["1.34", "1.35", "1.36", "1.37", "1.38"]},
     "add_ons": {"aws": {"coredns": {"1.35": "v1.10.1-eksbuild.1", "1.36": "v1.11.4-eksbuild.2"}}},
     "fleet_regions": {"us-east": "us-east-1", "eu-west": "europe-west4"},
     "regions": {"aws": ["us-east-1", "eu-north-1"], "gcp": ["europe-west4", "europe-north1"]},
@@ -71,15 +71,24 @@ WORLD_DOCUMENT = {
     "machines": {
         "aws/p5.48xlarge": _machine(8, 192, "P", {"us-east-1": ["use1-az1"]}, "h100-sxm-80")
         | {"interconnect_cards": 2},
-        "gcp/a3-highgpu-8g": _machine(8, 208, "H100", {"europe-west4": ["europe-west4-b"]}, "h100-sxm-80"),
+        "gcp/a3-highgpu-8g": _machine(
+            8, 208, "H100 ALL", {"europe-west4": ["europe-west4-b"], "europe-north1": []}, "h100-sxm-80"
+        ),
         "gcp/a3-highgpu-1g": _machine(1, 26, "H100", {"europe-west4": ["europe-west4-b"]}, "h100-sxm-80"),
     },
     "quotas": {
         "aws/P": {"code": "P", "name": "P instances", "unit": "vcpu", "raise_with": "Service Quotas"},
         "gcp/H100": {"code": "H100", "name": "H100 GPUs", "unit": "gpus", "raise_with": "Cloud Quotas"},
+        "gcp/ALL": {"code": "ALL", "name": "GPUs", "unit": "gpus", "raise_with": "Cloud Quotas", "account_wide": True},
     },
     "accounts": {"aws": [AWS], "gcp": [GCP]},
-    "granted": {f"aws/{AWS}/us-east-1/P": 768, f"gcp/{GCP}/europe-west4/H100": 32},
+    "account_numbers": {f"gcp/{GCP}": "222233334444"},
+    "granted": {
+        f"aws/{AWS}/us-east-1/P": 768,
+        f"gcp/{GCP}/europe-west4/H100": 32,
+        f"gcp/{GCP}/europe-north1/H100": 32,
+        f"gcp/{GCP}//ALL": 48,
+    },
     "reservations": {
         "cr-1": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2),
         "cr-2": _held("aws", "us-east-1", "use1-az2", "p5.48xlarge", 2),

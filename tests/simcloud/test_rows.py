@@ -29,7 +29,8 @@ from tests.simcloud.conftest import (
 )
 
 CASES = Path(__file__).with_name("cases")
-CLUSTER = ("network", "subnetwork", "cluster")
+CLUSTER = ("network", "subnetwork", "account", "ring", "key", "cluster_grant", "cluster")
+"""A cluster, and what it needs before it."""
 
 
 @cache

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from simcloud.addresses import malformed, network_of, overlapping, private_address, public_address
 from simcloud.refusals import Violation
-from simcloud.row import Born, Case, Computed, Name, Reference, Row, between, one_of, refusal
+from simcloud.row import Born, Case, Computed, Reference, Row, between, one_of, refusal
+from simcloud.rows.gcp.forms import labelled, resource_name
 
 NETWORK = "gcp:compute/network:Network"
 SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
 ROUTER = "gcp:compute/router:Router"
+NAT = "gcp:compute/routerNat:RouterNat"
 ADDRESS = "gcp:compute/address:Address"
 
 _API = "Compute Engine API Reference"
 _LINK = "https://www.googleapis.com/compute/v1/"
 _VPC = "Google Cloud VPC documentation, Subnets"
 _NAT = "Cloud NAT documentation; pulumi-gcp, gcp.compute.RouterNat"
-
-
-def resource_name(longest: int = 63, source: str = f"{_API}, resource names (RFC 1035)") -> Name:
-    """The form of name that most of Compute Engine takes."""
-    return Name(
-        path="name",
-        pattern=r"[a-z]([-a-z0-9]*[a-z0-9])?",
-        longest=longest,
-        source=source,
-        says="lower-case letters, digits and hyphens, starting with a letter",
-    )
 
 
 @refusal(f"{_API}, networks: mtu")
@@ -39,6 +30,24 @@ def _mtu(case: Case) -> Iterator[Violation]:
 def _range_malformed(case: Case) -> Iterator[Violation]:
     yield from malformed(case, "ipCidrRange", longest=29, shortest=4)
     yield from malformed(case, "secondaryIpRanges.*.ipCidrRange", longest=29, shortest=4)
+
+
+_PROHIBITED = (
+    "0.0.0.0/8",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "199.36.153.4/30",
+    "199.36.153.8/30",
+    "224.0.0.0/4",
+    "255.255.255.255/32",
+)
+
+
+@refusal("Google Cloud VPC documentation, Subnets: prohibited IPv4 ranges")
+def _range_prohibited(case: Case) -> Iterator[Violation]:
+    for path in ("ipCidrRange", "secondaryIpRanges.*.ipCidrRange"):
+        for where, value in case.each(path):
+            yield from overlapping(where, value, [("what the cloud keeps for itself", kept) for kept in _PROHIBITED])
 
 
 def _ranges(inputs: object, name: str) -> list[tuple[str, object]]:
@@ -82,6 +91,97 @@ def _purpose_and_role(case: Case) -> Iterator[Violation]:
             got=purpose,
             do="Set both or neither",
         )
+
+
+_PROXY = "Google Cloud documentation, Proxy-only subnets"
+
+
+def _is_for_proxies(inputs: Mapping[str, object]) -> bool:
+    return inputs.get("purpose") == "REGIONAL_MANAGED_PROXY"
+
+
+@refusal(_PROXY)
+def _not_for_proxies(case: Case) -> Iterator[Violation]:
+    if not _is_for_proxies(case.inputs):
+        return
+    for key in ("secondaryIpRanges", "logConfig"):
+        if case.has(key):
+            yield Violation(property=key, what="a proxy-only subnetwork has none", do="Leave it out")
+    size = network_of(case.get("ipCidrRange"))
+    if size and size.prefixlen > 26:
+        yield Violation(
+            property="ipCidrRange",
+            what="is too small for proxies",
+            got=str(size),
+            allowed="/26 or larger",
+            do="Widen it",
+        )
+
+
+@refusal(_PROXY, phase="apply", watch=("role", "purpose"))
+def _second_for_proxies(case: Case) -> Iterator[Violation]:
+    if not _is_for_proxies(case.inputs) or case.get("role") != "ACTIVE":
+        return
+    for user in case.users_of(case.target("network", NETWORK), SUBNETWORK):
+        if user.region == case.place.region and _is_for_proxies(user.inputs) and user.inputs.get("role") == "ACTIVE":
+            yield Violation(
+                property="role",
+                what=f"the network has an active proxy-only subnetwork in {user.region}",
+                got=user.name,
+                do="Make this one BACKUP",
+            )
+
+
+@refusal(_NAT, phase="apply", watch=("sourceSubnetworkIpRangesToNat",))
+def _second_for_all(case: Case) -> Iterator[Violation]:
+    router = case.target("router", ROUTER)
+    if router is None or not _takes_all(case.inputs):
+        return
+    for other in case.clouds.every("gcp", NAT, case.place.account):
+        beside = case.resolve(str(other.inputs.get("router")), ROUTER)
+        same = beside is not None and beside.inputs.get("network") == router.inputs.get("network")
+        is_self = case.own is not None and case.own.serial == other.serial
+        if same and not is_self and other.region == case.place.region and _takes_all(other.inputs):
+            yield Violation(
+                property="sourceSubnetworkIpRangesToNat",
+                what="another NAT serves all subnetworks of the network in this region",
+                got=other.name,
+                do="List the subnetworks of each",
+            )
+
+
+def _takes_all(inputs: Mapping[str, object]) -> bool:
+    return str(inputs.get("sourceSubnetworkIpRangesToNat")).startswith("ALL_SUBNETWORKS")
+
+
+@refusal(_NAT)
+def _ports_no_power_of_two(case: Case) -> Iterator[Violation]:
+    for key in ("minPortsPerVm", "maxPortsPerVm") if case.get("enableDynamicPortAllocation") is True else ():
+        value = case.get(key)
+        if isinstance(value, int) and (value < 32 or value & (value - 1)):
+            yield Violation(
+                property=key,
+                what="is no power of two from 32",
+                got=str(value),
+                do="Use 64, 128, ... with dynamic ports",
+            )
+
+
+@refusal(_NAT, phase="apply", watch=("natIps",))
+def _address_inside(case: Case) -> Iterator[Violation]:
+    for where, value in case.each("natIps.*"):
+        address = case.resolve(str(value), ADDRESS)
+        if address and address.inputs.get("addressType") == "INTERNAL":
+            yield Violation(property=where, what="is an internal address", got=address.name, do="Use an external one")
+
+
+@refusal(f"{_API}, addresses; pulumi-gcp, gcp.compute.Address")
+def _tier_of_internal(case: Case) -> Iterator[Violation]:
+    internal = case.get("addressType") == "INTERNAL"
+    if internal and case.has("networkTier"):
+        yield Violation(property="networkTier", what="an internal address has no tier", do="Leave it out")
+    if not internal and case.has("subnetwork"):
+        yield Violation(property="subnetwork", what="an external address lies in no subnetwork", do="Leave it out")
 
 
 @refusal(_NAT)
@@ -134,6 +234,7 @@ def regional(kind: str) -> tuple[str, dict[str, Computed]]:
     return path, {"selfLink": _LINK + path, **_REGIONAL}
 
 
+_INTERVALS = tuple(f"INTERVAL_{time}" for time in ("5_SEC", "30_SEC", "1_MIN", "5_MIN", "10_MIN", "15_MIN"))
 _SUBNETWORK_ID, _SUBNETWORK_OUTPUTS = regional("subnetworks")
 _ROUTER_ID, _ROUTER_OUTPUTS = regional("routers")
 _ADDRESS_ID, _ADDRESS_OUTPUTS = regional("addresses")
@@ -175,7 +276,17 @@ ROWS = (
         immutable=frozenset({"network", "purpose", "description"}),
         references=(Reference(path="network", types=(NETWORK,), holds=True, named=True),),
         unique=("{account}/{region}/{name}",),
-        refusals=(_range_malformed, _overlaps_in_network, _shrinks, _purpose_and_role),
+        refusals=(
+            _range_malformed,
+            _range_prohibited,
+            _overlaps_in_network,
+            _shrinks,
+            _purpose_and_role,
+            _not_for_proxies,
+            _second_for_proxies,
+            refusal(f"{_API}, subnetworks: logConfig")(between("logConfig.flowSampling", 0, 1)),
+            refusal(f"{_API}, subnetworks: logConfig")(one_of("logConfig.aggregationInterval", _INTERVALS)),
+        ),
     ),
     Row(
         type=ROUTER,
@@ -189,7 +300,7 @@ ROWS = (
         unique=("{account}/{region}/{name}",),
     ),
     Row(
-        type="gcp:compute/routerNat:RouterNat",
+        type=NAT,
         id="{account}/{region}/{router}/{name}",
         name=resource_name(),
         place="region",
@@ -205,6 +316,10 @@ ROWS = (
             _addresses_and_option,
             _subnetworks_and_option,
             _ports,
+            _ports_no_power_of_two,
+            _address_inside,
+            _second_for_all,
+            refusal(_NAT)(one_of("logConfig.filter", ("ERRORS_ONLY", "TRANSLATIONS_ONLY", "ALL"))),
             refusal(_NAT)(one_of("natIpAllocateOption", ("MANUAL_ONLY", "AUTO_ONLY"))),
             refusal(_NAT)(
                 one_of(
@@ -230,6 +345,8 @@ ROWS = (
         references=(Reference(path="subnetwork", types=(SUBNETWORK,), holds=True, named=True),),
         unique=("{account}/{region}/{name}",),
         refusals=(
+            _tier_of_internal,
+            labelled(),
             refusal(f"{_API}, addresses: networkTier")(one_of("networkTier", ("PREMIUM", "STANDARD"))),
             refusal(f"{_API}, addresses: addressType")(one_of("addressType", ("EXTERNAL", "INTERNAL"))),
         ),

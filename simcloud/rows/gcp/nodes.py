@@ -8,8 +8,10 @@ from fnmatch import fnmatchcase
 
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Nodes, Reference, Row, between, one_of, refusal
-from simcloud.rows.gcp.cluster import CLUSTER, zones_elsewhere
-from simcloud.rows.gcp.network import resource_name
+from simcloud.rows.gcp.cluster import CLUSTER, DEFAULT_ACCOUNT, zones_elsewhere
+from simcloud.rows.gcp.forms import labelled, resource_name
+from simcloud.rows.gcp.identity import ACCOUNT
+from simcloud.rows.gcp.upkeep import UPKEEP, version
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
 
@@ -25,6 +27,26 @@ def _gpu_taint_given(case: Case) -> Iterator[Violation]:
             yield Violation(
                 property=where, what="GKE adds the taint of GPU nodes itself, twice is refused", do="Leave it out"
             )
+
+
+@refusal(f"{_API}, NodeTaint")
+def _taint_given_twice(case: Case) -> Iterator[Violation]:
+    seen: set[tuple[object, object]] = set()
+    for where, taint in case.each("nodeConfig.taints.*"):
+        same = (taint.get("key"), taint.get("effect"))
+        if same in seen:
+            yield Violation(property=where, what="stands twice", got=f"{same[0]}:{same[1]}", do="Keep one")
+        seen.add(same)
+
+
+@refusal(f"{_API}, NodePoolAutoscaling; pulumi-gcp, gcp.container.NodePool: autoscaling")
+def _limits_of_both_kinds(case: Case) -> Iterator[Violation]:
+    zonal = [key for key in ("minNodeCount", "maxNodeCount") if case.has(f"autoscaling.{key}")]
+    total = [key for key in ("totalMinNodeCount", "totalMaxNodeCount") if case.has(f"autoscaling.{key}")]
+    if zonal and total:
+        yield Violation(
+            property=f"autoscaling.{zonal[0]}", what="does not go with limits of the total", got=total[0], do="Keep one"
+        )
 
 
 @refusal(f"{_API}, NodePoolAutoscaling")
@@ -168,6 +190,29 @@ def _reservation_elsewhere(case: Case) -> Iterator[Violation]:
         )
 
 
+@refusal("Compute Engine documentation, Reservations of zonal resources: restrictions")
+def _reservation_of_spot(case: Case) -> Iterator[Violation]:
+    path = "nodeConfig.reservationAffinity"
+    takes = str(case.get(f"{path}.consumeReservationType", "NO_RESERVATION"))
+    if case.get("nodeConfig.spot") is True and takes not in ("NO_RESERVATION", "UNSPECIFIED"):
+        yield Violation(
+            property=path, what="Spot machines take from no reservation", got=takes, do="Choose one of both"
+        )
+
+
+@refusal("Compute Engine documentation, GPU machine types: disk types")
+def _disk_unlike_machine(case: Case) -> Iterator[Violation]:
+    name, disk = str(case.get("nodeConfig.machineType")), case.get("nodeConfig.diskType")
+    if name.startswith(("a3-", "g2-")) and disk == "pd-standard":
+        yield Violation(
+            property="nodeConfig.diskType",
+            what=f"{name} takes no such disk",
+            got=disk,
+            allowed="pd-balanced, pd-ssd, or a Hyperdisk",
+            do="Use pd-balanced",
+        )
+
+
 @refusal(f"{_GKE}, Consume reserved zonal resources")
 def _reservation_unnamed(case: Case) -> Iterator[Violation]:
     path = "nodeConfig.reservationAffinity"
@@ -219,6 +264,13 @@ def node_pool(case: Case) -> Nodes:
     )
 
 
+_RESERVATIONS = (
+    "UNSPECIFIED",
+    "NO_RESERVATION",
+    "ANY_RESERVATION",
+    "ANY_RESERVATION_THEN_FAIL",
+    "SPECIFIC_RESERVATION",
+)
 _UNCHANGING = (
     "advancedMachineFeatures",
     "confidentialNodes",
@@ -250,7 +302,7 @@ ROWS = (
         outputs={
             "instanceGroupUrls": [],
             "managedInstanceGroupUrls": [],
-            "version": "1.36-gke.1",
+            "version": version,
             "maxPodsPerNode": 110,
         },
         immutable=frozenset(
@@ -264,12 +316,18 @@ ROWS = (
                 *(f"nodeConfig.{key}" for key in _UNCHANGING),
             }
         ),
-        references=(Reference(path="cluster", types=(CLUSTER,), named=True, holds=True),),
+        references=(
+            Reference(path="cluster", types=(CLUSTER,), named=True, holds=True),
+            Reference(path="nodeConfig.serviceAccount", types=(ACCOUNT,), outside=DEFAULT_ACCOUNT),
+        ),
         unique=(_pool_key,),
         nodes=node_pool,
         refusals=(
             zones_elsewhere,
+            *UPKEEP,
             _gpu_taint_given,
+            _taint_given_twice,
+            _limits_of_both_kinds,
             _min_above_max,
             _min_above_desired,
             _count_given_twice,
@@ -284,6 +342,21 @@ ROWS = (
             _small_a3_on_demand,
             _reservation_elsewhere,
             _reservation_unnamed,
+            _reservation_of_spot,
+            _disk_unlike_machine,
+            labelled("nodeConfig.resourceLabels"),
+            refusal(f"{_API}, ReservationAffinity")(
+                one_of("nodeConfig.reservationAffinity.consumeReservationType", _RESERVATIONS)
+            ),
+            refusal(f"{_API}, GPUDriverInstallationConfig")(
+                one_of(
+                    "nodeConfig.guestAccelerators.*.gpuDriverInstallationConfig.gpuDriverVersion",
+                    ("DEFAULT", "LATEST", "INSTALLATION_DISABLED", "GPU_DRIVER_VERSION_UNSPECIFIED"),
+                )
+            ),
+            refusal(f"{_API}, PlacementPolicy", claim="placement-unknown")(
+                one_of("placementPolicy.type", ("COMPACT",))
+            ),
             refusal(f"{_API}, NodeTaint: effect")(
                 one_of(
                     "nodeConfig.taints.*.effect",

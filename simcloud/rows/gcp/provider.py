@@ -14,7 +14,7 @@ from outlast.errors import did_you_mean, listed
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
 from simcloud.row import Case, Place, Row
-from simcloud.rows.gcp import cluster, data, existing, network, nodes
+from simcloud.rows.gcp import cluster, data, dns, existing, firewall, identity, keys, network, nodes
 from simcloud.state import Clouds, Stored
 from simcloud.world import World
 
@@ -86,10 +86,12 @@ def removal(stored: Stored) -> str:
     return "keep" if policy == "ABANDON" else "remove"
 
 
+_TABLES = (network, firewall, dns, identity, keys, data, cluster, nodes)
+
 CLOUD = Cloud(
     package="gcp",
     name="gcp",
-    rows={row.type: row for module in (network, cluster, nodes, data) for row in module.ROWS},
+    rows={row.type: row for module in _TABLES for row in module.ROWS},
     configure=configure,
     place=place,
     echo=echo,
