@@ -129,7 +129,11 @@ def make_documents(*regions: str) -> dict[str, dict[str, Any]]:
     return {
         "fleet": {
             "clouds": "simulated",
-            "dns": {"cloud": "aws", "zone": "api.example.org", "region": next(n for n in names if REGION_PLACES[n][0] == "aws")},
+            "dns": {
+                "cloud": "aws",
+                "zone": "api.example.org",
+                "region": next(n for n in names if REGION_PLACES[n][0] == "aws"),
+            },
             "kubernetes": "1.36",
             "today": "2026-11-30",
         },

@@ -68,7 +68,7 @@ class AzureCluster(Cluster):
         )
         token = token_command(place, physical)
         self.kubeconfig = pulumi.Output.all(cluster.id, credentials.kubeconfigs).apply(
-            lambda parts: kubeconfig(physical, *_reached_at(parts[1][0].value), token)
+            lambda parts: kubeconfig(physical, *_reached_at(parts[1][0]["value"]), token)
         )
         self.register()
 

@@ -140,6 +140,7 @@ class AzureNetwork(Network):
         """Reach the region's vault, registry and weights by addresses of the network, under their usual names."""
         place = self._args.place
         targets = {"vault": vault_id(place), "registry": registry_id(place), "blob": account_id(place)}
+        before: list[pulumi.Resource] = []
         for service, target in targets.items():
             name, filed = f"{self._name}-{service}", {"resource_group_name": self._group.name}
             zone = azure.privatedns.PrivateZone(
@@ -171,9 +172,10 @@ class AzureNetwork(Network):
                 subnet=azure.network.SubnetArgs(id=subnet.id),
                 private_link_service_connections=[connection],
                 tags=tags(place),
-                opts=self.child(),
+                opts=self.child(depends_on=before),
                 **filed,
             )
+            before = [endpoint]
             azure.network.PrivateDnsZoneGroup(
                 name,
                 private_endpoint_name=endpoint.name,
