@@ -90,10 +90,8 @@ class Recording:
 class _Nothing(mocks.Mocks):
     """Answers of no cloud; the recorder answers itself."""
 
-    def call(self, args: mocks.MockCallArgs) -> dict[str, Any]:
-        assert args.token == _CREDENTIALS, f"components call no function of a cloud, this one called {args.token}"
-        value = base64.b64encode(json.dumps({"clusters": [_AKS]}).encode()).decode()
-        return {"kubeconfigs": [{"name": "clusterUser", "value": value}]}
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], None]:
+        raise AssertionError(args.token)
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         raise AssertionError(args.typ)
@@ -141,6 +139,14 @@ class Recorder(mocks.MockMonitor):
         urn = self.make_urn(request.parent, request.type, request.name)
         answer = resource_pb2.ReadResourceResponse(urn=urn)
         json_format.ParseDict(state, answer.properties)
+        return answer
+
+    def Invoke(self, request: Any) -> Any:
+        """Answer the one function that a component may call; nothing is asked for what is not known yet."""
+        assert request.tok == _CREDENTIALS, f"components call no function of a cloud, this one called {request.tok}"
+        value = base64.b64encode(json.dumps({"clusters": [_AKS]}).encode()).decode()
+        answer = resource_pb2.ResourceInvokeResponse()
+        json_format.ParseDict({"kubeconfigs": [{"name": "clusterUser", "value": value}]}, getattr(answer, "return"))
         return answer
 
     def RegisterResourceOutputs(self, request: Any) -> Any:

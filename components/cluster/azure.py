@@ -169,7 +169,7 @@ class AzureCluster(Cluster):
 
 def joined_subnets(network: Network) -> dict[str, pulumi.Output[str]]:
     """Return the subnets that a cluster joins, each once, by a word that stays when a zone goes."""
-    nodes = {subnet: zone for zone, subnet in reversed(network.node_subnets.items())}
+    nodes = {subnet: zone for zone, subnet in reversed(list(network.node_subnets.items()))}
     words = (
         {f"nodes-{zone}": subnet for subnet, zone in nodes.items()} if len(nodes) > 1 else {"nodes": next(iter(nodes))}
     )

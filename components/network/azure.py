@@ -7,6 +7,7 @@ zone is lost, nodes of the others reach nothing outside until it is back, which 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import ClassVar
 
@@ -68,7 +69,7 @@ class AzureNetwork(Network):
         return names.resource(self._args.place.fleet, self._args.place.region, purpose)
 
     def _subnets(
-        self, network: azure.network.VirtualNetwork, nodes: dict[str, str], inner: dict[str, str]
+        self, network: azure.network.VirtualNetwork, nodes: Mapping[str, str], inner: Mapping[str, str]
     ) -> dict[str, azure.network.Subnet]:
         """Return the subnets: of nodes by their way out, a zone or the region; of the API server; of endpoints."""
         firewall = azure.network.NetworkSecurityGroupArgs(id=self._security_group().id)

@@ -96,7 +96,11 @@ def test_no_row_has_the_name_of_the_pool_that_a_cluster_is_born_with(one, other)
 
 @pytest.mark.parametrize(
     "make",
-    [names.vault, names.container_registry, lambda *parts: names.storage_account(*parts[:2], "weights", parts[2])],
+    [
+        names.vault,
+        names.container_registry,
+        lambda fleet, region, account: names.storage_account(fleet, region, "weights", account),
+    ],
     ids=["vault", "container-registry", "storage-account"],
 )
 @given(one=ACCOUNT, other=ACCOUNT)
