@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar, cast
@@ -38,6 +38,8 @@ class Place:
     """Account, project or subscription."""
     protect: bool
     """Deletion protection, ours and the cloud's."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """People's own tags, for a cloud whose provider adds none itself."""
 
 
 def place_of(intent: Intent, region: str, *, teardown: bool) -> Place:
@@ -58,6 +60,7 @@ def place_of(intent: Intent, region: str, *, teardown: bool) -> Place:
         zones=row.zones,
         account=row.account,
         protect=row.protect and not teardown,
+        tags=row.tags,
     )
 
 
@@ -122,12 +125,12 @@ def output_names(component: type[PlatformComponent]) -> frozenset[str]:
 def plain_inputs(args: object) -> dict[str, Any]:
     """Return the arguments that are known beforehand, by wire name; what a cloud invents is left out."""
     found: dict[str, Any] = {}
-    for field in fields(cast("Any", args)):
-        value = getattr(args, field.name)
+    for entry in fields(cast("Any", args)):
+        value = getattr(args, entry.name)
         if isinstance(value, Place):
             found |= plain_inputs(value)
         elif value is not None and _is_plain(value):
-            found[_camel(field.name)] = value
+            found[_camel(entry.name)] = value
     return found
 
 

@@ -7,10 +7,13 @@ different parts never give one name; a name that would be too long is cut and en
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Mapping
 from hashlib import sha256
 
 _DIGEST_LENGTH = 8
+_ROW_KEY = re.compile(r"([a-z][a-z0-9]{0,7})-([1-9])-([a-z])")
+"""Key of a lock's row: node pool, number of the zone, generation; the last two have one character each."""
 _LABEL_LENGTH = 63
 """Kubernetes and Google Cloud cut nothing and refuse more. Source: their label syntax."""
 
@@ -86,6 +89,44 @@ def key_ring(fleet: str, region: str) -> str:
 def key() -> str:
     """Name of the key in its ring."""
     return "data"
+
+
+def resource_group(fleet: str, region: str, purpose: str) -> str:
+    """Name of a group of resources; 80 is AKS's limit for the group of its nodes."""
+    return joined(fleet, region, purpose, longest=80)
+
+
+def vault(fleet: str, region: str, account: str) -> str:
+    """Name of a key vault: one space of names for all accounts, 24 characters, no two hyphens in a row."""
+    return f"{f'{fleet}-{region}'[:15].rstrip('-')}-{digest(account, fleet, region)}"
+
+
+def container_registry(fleet: str, region: str, account: str) -> str:
+    """Name of a registry where all accounts share one space of names: 5 to 50 letters and digits."""
+    return f"{_letters(fleet, region)[:42]}{digest(account, fleet, region)}"
+
+
+def storage_account(fleet: str, region: str, purpose: str, account: str) -> str:
+    """Name of a storage account: one space of names for all accounts, 24 lower-case letters and digits."""
+    return f"{_letters(fleet, region)[:16]}{digest(account, fleet, region, purpose)}"
+
+
+def agent_pool(key: str) -> str:
+    """Name of a node pool where AKS allows 12 lower-case letters and digits, the first a letter.
+
+    ``gh100-1-a`` is ``gh1001a``; a key of any other form gives a name of full length, which that form never has.
+    """
+    parts = _ROW_KEY.fullmatch(key)
+    return "".join(parts.groups()) if parts else f"p{sha256(key.encode()).hexdigest()[:11]}"
+
+
+def role_assignment(*parts: str) -> str:
+    """Name of a grant, which Azure wants to be a UUID: the same parts give the same one."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, "\x00".join(parts)))
+
+
+def _letters(*parts: str) -> str:
+    return "".join(parts).replace("-", "")
 
 
 def resource(fleet: str, region: str, purpose: str) -> str:

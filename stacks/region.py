@@ -23,7 +23,9 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     key = read_global(place.fleet, [region]).keys[region]
     base = _base(intent, place, key, opts)
     system, nodes = declare_nodes(intent, block, place, base, opts)
-    address = gateway_address.declare(f"{region}-gateway", gateway_address.GatewayAddressArgs(place=place), opts)
+    address = gateway_address.declare(
+        f"{region}-gateway", gateway_address.GatewayAddressArgs(place=place, cluster=base.cluster), opts
+    )
     layer = serving.declare(
         f"{region}-serving",
         serving.ServingArgs(
@@ -82,6 +84,7 @@ def _cluster(
             cluster_id=row.cluster.existing,
             server=row.cluster.server or "",
             certificate_authority=row.cluster.certificate_authority,
+            issuer=row.cluster.issuer,
         )
         return cluster.ExistingCluster(name, there, opts)
     args = cluster.ClusterArgs(

@@ -36,11 +36,26 @@ REGION_PLACES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "eu-west": ("gcp", "europe-west4", ("europe-west4-b", "europe-west4-c")),
     "us-west": ("aws", "us-west-2", ("usw2-az1", "usw2-az2", "usw2-az3")),
     "ap-south": ("aws", "ap-south-1", ("aps1-az1", "aps1-az2", "aps1-az3")),
+    "eu-central": ("azure", "polandcentral", ("polandcentral-1", "polandcentral-2", "polandcentral-3")),
 }
 """Our region -> cloud, provider region and zones that facts offer H100 nodes in."""
-_MACHINES = {"aws": "p5.48xlarge", "gcp": "a3-highgpu-8g"}
-ACCOUNTS: Mapping[str, str] = {"aws": "111122223333", "gcp": "outlast-test"}
-ADMINS: Mapping[str, str] = {"aws": "arn:aws:iam::111122223333:role/admin", "gcp": "group:admin@example.org"}
+_MACHINES = {"aws": "p5.48xlarge", "gcp": "a3-highgpu-8g", "azure": "Standard_ND96isr_H100_v5"}
+ACCOUNTS: Mapping[str, str] = {
+    "aws": "111122223333",
+    "gcp": "outlast-test",
+    "azure": "11111111-2222-3333-4444-555555555555",
+}
+ADMINS: Mapping[str, str] = {
+    "aws": "arn:aws:iam::111122223333:role/admin",
+    "gcp": "group:admin@example.org",
+    "azure": "66666666-7777-8888-9999-000000000000",
+}
+_QUOTAS = {
+    "aws": ((P_QUOTA,), "192k vCPU"),
+    "gcp": (("GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", GCP_CAP), "8000 GPUs"),
+    "azure": (("standardNDSH100v5Family", "cores"), "192k vCPU"),
+}
+"""Cloud -> what its H100 nodes count against, and more than a small fleet reaches."""
 _ORDER = list(REGION_PLACES)
 _UGLY = ("Traceback", "pydantic", "nput should", "validation error", "NoneType", "<class", "Errno", " None")
 
@@ -77,8 +92,7 @@ def make_region(name: str, **changes: Any) -> dict[str, Any]:
 
 def make_holdings(name: str) -> dict[str, Any]:
     """Quotas of a region that no small fleet reaches."""
-    google = ("GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", GCP_CAP)
-    codes, granted = (google, "8000 GPUs") if REGION_PLACES[name][0] == "gcp" else ([P_QUOTA], "192k vCPU")
+    codes, granted = _QUOTAS[REGION_PLACES[name][0]]
     return {"quotas": {code: {"granted": granted, "as_of": "2026-11-01"} for code in codes}}
 
 
@@ -122,11 +136,15 @@ def make_documents(*regions: str) -> dict[str, dict[str, Any]]:
     """
     names = list(regions or ("us-east", "eu-north"))
     jurisdictions = {facts().jurisdiction_of(*REGION_PLACES[name][:2]): ["open"] for name in names}
-    codes = ["country:US", "country:SE", "country:NL", "country:CA", "country:IN"]
+    codes = ["country:US", "country:SE", "country:NL", "country:CA", "country:IN", "country:PL"]
     return {
         "fleet": {
             "clouds": "simulated",
-            "dns": {"cloud": "aws", "zone": "api.example.org", "region": next(n for n in names if n != "eu-west")},
+            "dns": {
+                "cloud": "aws",
+                "zone": "api.example.org",
+                "region": next(n for n in names if REGION_PLACES[n][0] == "aws"),
+            },
             "kubernetes": "1.36",
             "today": "2026-11-30",
         },

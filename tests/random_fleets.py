@@ -97,8 +97,8 @@ def fleets(
     reserved: bool = True,
 ) -> Fleet:
     """A fleet of so many regions and models; ``reserved`` gives some a reservation in one zone."""
-    names = sorted(draw(st.sets(st.sampled_from(list(REGION_PLACES)), min_size=regions[0], max_size=regions[1])))
-    names.sort(key=list(REGION_PLACES).index)
+    names = sorted(draw(st.sets(st.sampled_from(list(L4_ZONES)), min_size=regions[0], max_size=regions[1])))
+    names.sort(key=list(L4_ZONES).index)
     models = draw(st.lists(st.sampled_from(TIERS), min_size=tiers[0], max_size=tiers[1], unique=True))
     documents = _places(names, set(models), reserved=reserved and draw(st.booleans()))
     two_cards = "chat" in models and draw(st.booleans())

@@ -7,6 +7,8 @@ made from the resource's own name. Nothing here waits on an `apply`: tests look 
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import threading
 import warnings
 from collections.abc import Callable, Mapping
@@ -27,6 +29,8 @@ PROJECT = "outlast"
 ORGANIZATION = "organization"
 _STACK = "pulumi:pulumi:Stack"
 _REFERENCE = "pulumi:pulumi:StackReference"
+_IDENTITY = {"identity": {"type": "UserAssigned", "userAssignedIdentities": {"an-id": {}}}}
+"""Azure is told a list of identities and answers a table of them."""
 _INVENTED: Mapping[str, Mapping[str, Any]] = {
     "aws:eks/cluster:Cluster": {
         "certificateAuthority": {"data": "Y2E="},
@@ -40,7 +44,30 @@ _INVENTED: Mapping[str, Mapping[str, Any]] = {
     "aws:ec2/launchTemplate:LaunchTemplate": {"latestVersion": 3},
     "aws:ec2/eip:Eip": {"publicIp": "192.0.2.1"},
     "gcp:compute/address:Address": {"address": "192.0.2.2"},
+    "azure-native:resources:ResourceGroup": {"name": "group"},
+    "azure-native:network:VirtualNetwork": {"name": "network"},
+    "azure-native:network:PrivateEndpoint": {"name": "endpoint"},
+    "azure-native:network:PublicIPAddress": {"name": "address", "ipAddress": "192.0.2.3"},
+    "azure-native:privatedns:PrivateZone": {"name": "zone"},
+    "azure-native:network:FlowLog": _IDENTITY,
+    "azure-native:storage:StorageAccount": {"name": "account", **_IDENTITY},
+    "azure-native:keyvault:Vault": {"name": "vault"},
+    "azure-native:keyvault:Key": {"keyUriWithVersion": "https://vault.example/keys/data/1"},
+    "azure-native:managedidentity:UserAssignedIdentity": {
+        "name": "identity",
+        "principalId": "principal",
+        "clientId": "client",
+        "tenantId": "tenant",
+    },
+    "azure-native:containerservice:ManagedCluster": {
+        "name": "aks",
+        **_IDENTITY,
+        "oidcIssuerProfile": {"enabled": True, "issuerURL": "https://issuer.example/"},
+    },
 }
+_CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
+"""The only function of a cloud that components call: AKS says nowhere else what signs its API server."""
+_AKS = {"cluster": {"server": "https://aks.example:443", "certificate-authority-data": "Y2E="}}
 _STRINGS = ("arn", "keyId", "zoneId", "publicIp", "allocationId", "address", "email", "member")
 
 
@@ -68,7 +95,7 @@ class _Nothing(mocks.Mocks):
     """Answers of no cloud; the recorder answers itself."""
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], None]:
-        raise AssertionError(f"components call no function of a cloud, this one called {args.token}")
+        raise AssertionError(args.token)
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         raise AssertionError(args.typ)
@@ -116,6 +143,14 @@ class Recorder(mocks.MockMonitor):
         urn = self.make_urn(request.parent, request.type, request.name)
         answer = resource_pb2.ReadResourceResponse(urn=urn)
         json_format.ParseDict(state, answer.properties)
+        return answer
+
+    def Invoke(self, request: Any) -> Any:
+        """Answer the one function that a component may call; nothing is asked for what is not known yet."""
+        assert request.tok == _CREDENTIALS, f"components call no function of a cloud, this one called {request.tok}"
+        value = base64.b64encode(json.dumps({"clusters": [_AKS]}).encode()).decode()
+        answer = resource_pb2.ResourceInvokeResponse()
+        json_format.ParseDict({"kubeconfigs": [{"name": "clusterUser", "value": value}]}, getattr(answer, "return"))
         return answer
 
     def RegisterResourceOutputs(self, request: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar, cast
 
 import pulumi
@@ -48,6 +49,7 @@ class Cluster(PlatformComponent):
 
     _resource: pulumi.Resource | None
     _group: str
+    _ids: Mapping[str, pulumi.Output[str]] = MappingProxyType({})
 
     @property
     def resource(self) -> pulumi.Resource | None:
@@ -58,6 +60,11 @@ class Cluster(PlatformComponent):
     def group(self) -> str:
         """Account, project or group of the cloud that the cluster is filed under; plain."""
         return self._group
+
+    @property
+    def ids(self) -> Mapping[str, pulumi.Output[str]]:
+        """Further ids, where they are known: ``issuer`` of its tokens, ``principal`` that its control plane is."""
+        return self._ids
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +78,8 @@ class ExistingClusterArgs:
     """Address of its API server."""
     certificate_authority: str | None
     """Base64; absent where the server's certificate is publicly trusted."""
+    issuer: str | None = None
+    """Issuer of its service accounts' tokens, where identities of the cloud trust one by its address."""
 
 
 class ExistingCluster(Cluster):
@@ -85,6 +94,7 @@ class ExistingCluster(Cluster):
         command = cast("list[str]", module.token_command(args.place, physical))
         self._resource = None
         self._group = cast("str", module.group_of(args.place, args.cluster_id))
+        self._ids = {"issuer": pulumi.Output.from_input(args.issuer)} if args.issuer else {}
         self.cluster_name = pulumi.Output.from_input(physical)
         self.kubeconfig = pulumi.Output.from_input(
             kubeconfig(physical, args.server, args.certificate_authority, command)

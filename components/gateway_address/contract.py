@@ -9,6 +9,7 @@ from typing import cast
 import pulumi
 
 from components.base import Place, PlatformComponent, class_of, module_of
+from components.cluster.contract import Cluster
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +17,8 @@ class GatewayAddressArgs:
     """Static addresses that DNS holds and the gateway's load balancer takes."""
 
     place: Place
+    cluster: Cluster
+    """Whose load balancer takes them."""
 
 
 class GatewayAddress(PlatformComponent):

@@ -62,7 +62,9 @@ class ExistingNetwork(Network):
     def __init__(self, name: str, args: ExistingNetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
         self.network_id = pulumi.Output.from_input(args.network_id)
-        self.node_subnets = {zone: pulumi.Output.from_input(subnet) for zone, subnet in args.subnets.items()}
+        # Zones that share a subnet share its output, so that what is done once a subnet is done once.
+        nodes = {subnet: pulumi.Output.from_input(subnet) for subnet in args.subnets.values()}
+        self.node_subnets = {zone: nodes[subnet] for zone, subnet in args.subnets.items()}
         self.api_subnets = [pulumi.Output.from_input(subnet) for subnet in args.api_subnets]
         self.register()
 

@@ -74,6 +74,8 @@ class ClusterChoice(Strict):
     """Address of the API server of an existing cluster."""
     certificate_authority: str | None = None
     """Certificate authority of that address, base64; absent where its certificate is publicly trusted."""
+    issuer: Annotated[str, StringConstraints(pattern=r"^https://.+$")] | None = None
+    """Issuer of its service accounts' tokens; needed where identities of the cloud trust one by its address."""
 
 
 class Region(Strict):

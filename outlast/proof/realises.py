@@ -97,9 +97,13 @@ def _node_pool(where: str, row: LockNodePool, pool: NodePool) -> Iterator[Mismat
 
 
 def _partition(pool: NodePool, row: LockNodePool) -> Value:
-    """Return how the cards are divided; a cloud that names the profile alone fills every card with its instances."""
-    fills = row.partition.startswith(MIG) and pool.partition == f"{MIG}{profile_of(row.partition)}"
-    return row.partition if fills else pool.partition
+    """Return how the cards are divided, in the row's words if they are the same to the cloud.
+
+    A cloud that names the profile alone fills every card with its instances; one that names slices alone makes of each
+    number of them the instances that fill the card.
+    """
+    same = {f"{MIG}{profile_of(row.partition)}", row.partition.partition(".")[0]}
+    return row.partition if row.partition.startswith(MIG) and pool.partition in same else pool.partition
 
 
 def _pools(rows: Mapping[str, LockPool], found: list[Workload]) -> Iterator[Mismatch]:

@@ -25,6 +25,8 @@ API_SERVER = "api-server"
 _SERVER = "kubeconfig.server"
 _WRITTEN = re.compile(r"(?:^|/)locations/([^/]+)")
 """How a full name says its place."""
+_NAMED = ("name", "resourceName")
+"""Inputs that hold a cluster's name, as the clouds call them."""
 _DEPTH = 4
 """References followed from one resource; deeper ones are undecided, and a circle ends."""
 
@@ -154,8 +156,8 @@ class Locator:
             why = f"the kubeconfig of provider '{served.name}' comes from no single cluster of the stack"
             return Location(undecided=why, path="kubeconfig")
         (cluster,) = clusters
-        if not isinstance(name, str) or cluster.inputs.get("name") != name:
-            found = cluster.inputs.get("name")
+        found = next((value for key in _NAMED if (value := cluster.inputs.get(key)) is not None), None)
+        if not isinstance(name, str) or found != name:
             why = f"provider '{served.name}' is of cluster '{name}', its kubeconfig comes from '{found}'"
             return Location(undecided=why, path="clusterIdentifier")
         return self.locate(cluster, depth + 1)

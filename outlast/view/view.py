@@ -35,7 +35,7 @@ class NodePool:
     reservation: Value
     partition: Value
     """Division of its cards as in the lock: ``whole``, ``mig-7x1g.10gb``, ``slice-4``; ``mig-1g.10gb`` where the cloud
-    fills every card with instances of one profile."""
+    fills every card with instances of one profile, ``mig-7x1g`` where it names their slices alone."""
     nodes_min: Value
     nodes_desired: Value
     nodes_max: Value

@@ -4,20 +4,25 @@ from functools import cache
 
 import pytest
 
+from components.node_pool.azure import instance_profile
 from components.node_pool.gcp import partition_size
 from outlast.errors import ConfigError
+from outlast.intent.partitions import mig_profiles
 from outlast.intent.stacks import parse
 from outlast.lock import read_lock
 from outlast.proof import realises
 from outlast.view import NodePool, view_of
 from stacks.run import declare
-from tests.builders import CONFIG, demo_intent, facts
+from tests.builders import CONFIG, demo_intent, facts, make_block, make_intent, make_lock
 from tests.recording import record
 
-REGIONS = {"aws": "us-east", "gcp": "eu-west"}
+REGIONS = {"aws": "us-east", "gcp": "eu-west", "azure": "eu-central"}
 KEY = "more-1-a"
 """A row that no pool lies on, so that it can be anything."""
+ONE_EACH = {"1g.10gb": "MIG1g", "2g.20gb": "MIG2g", "3g.40gb": "MIG3g", "4g.40gb": "MIG4g", "7g.80gb": "MIG7g"}
+"""Profile of an H100 -> the API's word. Source: azure-native, enum GPUInstanceProfile."""
 GROUP_TAG = "aws:autoscaling/tag:Tag"
+LABELS = ("labels", "nodeConfig.labels", "nodeLabels")
 ROWS = {
     "fixed": {},
     "reserved": {"capacity": "reserved", "reservation": "held-1"},
@@ -26,24 +31,37 @@ ROWS = {
     "instances": {"partition": "mig-7x1g.10gb"},
     "slices": {"partition": "slice-4"},
 }
+ONE_CLOUD = {"amd": {"machine_type": "Standard_ND96isr_MI300X_v5", "accelerator": "mi300x-192"}}
+"""Rows that not every cloud can have."""
+
+
+@cache
+def fleet(region):
+    """The demo with its lock, or a small fleet of two regions where the demo has none there."""
+    if region in demo_intent().regions:
+        return demo_intent(), read_lock(CONFIG / "fleets" / "demo")
+    intent = make_intent("us-east", region)
+    blocks = {name: make_block(name, 2, 2, 2) for name in intent.regions}
+    return intent, make_lock(intent, blocks, {"us-east": {region: 100}, region: {"us-east": 100}})
 
 
 @cache
 def lock_with(cloud, kind):
-    lock = read_lock(CONFIG / "fleets" / "demo")
+    _, lock = fleet(REGIONS[cloud])
     document = lock.model_dump()
     rows = document["regions"][REGIONS[cloud]]["node_pools"]
-    rows[KEY] = rows["gh100-1-a"] | ROWS[kind]
+    rows[KEY] = rows["gh100-1-a"] | (ROWS | ONE_CLOUD)[kind]
     return type(lock).model_validate(document)
 
 
 @cache
 def recorded(cloud, kind, *, preview=True):
     region, changed = REGIONS[cloud], lock_with(cloud, kind)
-    stack = f"demo.{region}"
-    stacks = {} if preview else {"demo.global": {"keys": {region: "a-key"}}}
+    intent, _ = fleet(region)
+    stack = f"{intent.name}.{region}"
+    stacks = {} if preview else {f"{intent.name}.global": {"keys": {region: "a-key"}}}
     return record(
-        lambda: declare(parse(stack), demo_intent(), changed), preview=preview, stack=stack, stacks=stacks
+        lambda: declare(parse(stack), intent, changed), preview=preview, stack=stack, stacks=stacks
     ), changed.regions[region].node_pools[KEY]
 
 
@@ -82,9 +100,23 @@ def test_cards_are_divided_as_the_row_says(cloud, kind):
     assert (pool_of(recording).partition == "whole") is (row.partition == "whole")
 
 
-def test_a_cloud_that_fills_cards_refuses_a_division_that_does_not():
+@pytest.mark.parametrize("divide", [partition_size, instance_profile], ids=["gcp", "azure"])
+def test_a_cloud_that_fills_cards_refuses_a_division_that_does_not(divide):
     with pytest.raises(ConfigError, match="fills a card"):
-        partition_size("more-1-a", "mig-3x1g.10gb", fills_card=False)
+        divide("more-1-a", "mig-3x1g.10gb", fills_card=False)
+
+
+@pytest.mark.parametrize("partition", ["mig-4x1g.20gb", "mig-1x1g.10gb+me"])
+def test_a_cloud_that_names_slices_alone_refuses_what_they_do_not_say(partition):
+    with pytest.raises(ConfigError, match="fills a card"):
+        instance_profile("more-1-a", partition, fills_card=True)
+
+
+def test_the_words_for_instances_are_those_of_the_cards_largest_divisions():
+    """The cloud fills a card, so its word for a number of slices must be as many instances as the card holds."""
+    most = mig_profiles(facts().accelerators["h100-sxm-80"])
+    words = {name: instance_profile("more-1-a", f"mig-{most[name]}x{name}", fills_card=True) for name in ONE_EACH}
+    assert words == ONE_EACH
 
 
 def test_an_autoscaler_knows_what_nodes_that_are_not_there_would_offer():
@@ -117,10 +149,11 @@ def test_a_raise_and_a_preview_declare_the_same(cloud, kind):
 
 def test_labels_claim_region_jurisdiction_and_row(cloud, kind):
     recording, _ = recorded(cloud, kind)
-    intent, region = demo_intent(), REGIONS[cloud]
-    node_labels = inputs_of(recording).get("labels") or inputs_of(recording).get("nodeConfig.labels")
+    (intent, _), region = fleet(REGIONS[cloud]), REGIONS[cloud]
+    found = inputs_of(recording)
+    node_labels = next(found.get(path) for path in LABELS if found.get(path) is not None)
     assert {key: value for key, value in node_labels.items() if key.startswith("outlast-")} == {
-        "outlast-fleet": "demo",
+        "outlast-fleet": intent.name,
         "outlast-region": region,
         "outlast-jurisdiction": intent.jurisdiction(region).lower(),
         "outlast-node-pool": KEY,
@@ -129,9 +162,10 @@ def test_labels_claim_region_jurisdiction_and_row(cloud, kind):
 
 
 def test_a_reserved_pool_never_needs_a_node_beyond_its_reservation():
-    aws, gcp = (inputs_of(recorded(cloud, "reserved")[0]) for cloud in REGIONS)
+    aws, gcp, azure = (inputs_of(recorded(cloud, "reserved")[0]) for cloud in REGIONS)
     assert aws.get("updateConfig.updateStrategy") == "MINIMAL"
     assert gcp.get("upgradeSettings.maxSurge") == 0
+    assert azure.get("upgradeSettings.maxSurge") == "0"
 
 
 def test_a_reserved_pool_fails_rather_than_buy_elsewhere():
@@ -139,12 +173,15 @@ def test_a_reserved_pool_fails_rather_than_buy_elsewhere():
     template = next(r for r in recording.of("aws:ec2/launchTemplate:LaunchTemplate") if r.name == f"us-east-{KEY}")
     path = "capacityReservationSpecification.capacityReservationPreference"
     assert template.get(path) == "capacity-reservations-only"
-    gcp = inputs_of(recorded("gcp", "reserved")[0])
+    gcp, azure = (inputs_of(recorded(cloud, "reserved")[0]) for cloud in ("gcp", "azure"))
     assert gcp.get("nodeConfig.reservationAffinity.consumeReservationType") == "SPECIFIC_RESERVATION"
+    assert azure.get("capacityReservationGroupID") == "held-1"
 
 
-def test_the_taint_of_gpus_is_set_once():
-    aws, gcp = (inputs_of(recorded(cloud, "fixed")[0]) for cloud in REGIONS)
+@pytest.mark.parametrize("kind", ["fixed", "spot"])
+def test_the_taint_of_gpus_is_set_once(kind):
+    aws, gcp, azure = (inputs_of(recorded(cloud, kind)[0]) for cloud in REGIONS)
+    assert azure.get("nodeTaints") == ("nvidia.com/gpu=present:NoSchedule",), "AKS adds its own to spot nodes"
     assert aws.get("taints") == ({"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"},)
     assert gcp.get("nodeConfig.taints") is None, "GKE adds it and refuses a second one"
 
@@ -155,6 +192,21 @@ def test_local_disks_are_there_for_the_cache():
     assert template.get("userData")
     gcp = inputs_of(recorded("gcp", "fixed")[0])
     assert gcp.get("nodeConfig.localNvmeSsdBlockConfig.localSsdCount") == 16
+    azure = inputs_of(recorded("azure", "fixed")[0])
+    assert azure.get("osDiskType") == "Managed", "an ephemeral one would take a disk of the cache"
+
+
+def test_an_autoscaler_is_on_only_where_a_count_is_elastic(kind):
+    azure = inputs_of(recorded("azure", kind)[0])
+    assert azure.get("enableAutoScaling") is (kind == "elastic")
+    assert (azure.get("minCount") is None) is (kind != "elastic"), "AKS refuses limits without an autoscaler"
+
+
+def test_a_driver_is_the_operators_where_the_cloud_has_none():
+    nvidia, amd = (inputs_of(recorded("azure", kind)[0]) for kind in ("fixed", "amd"))
+    assert (nvidia.get("gpuProfile.driver"), amd.get("gpuProfile.driver")) == ("Install", "None")
+    assert amd.get("nodeTaints") == ("amd.com/gpu=present:NoSchedule",)
+    assert amd.get("securityProfile.enableSecureBoot") is False, "nobody has signed a driver that is built on the node"
 
 
 def test_the_launch_template_leaves_the_machine_type_to_the_node_group():

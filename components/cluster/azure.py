@@ -1,0 +1,221 @@
+"""A region's cluster on AKS."""
+
+from __future__ import annotations
+
+import base64
+from typing import ClassVar
+
+import pulumi
+import pulumi_azure_native as azure
+import yaml
+
+from components import names
+from components.base import Place
+from components.cluster.contract import Cluster, ClusterArgs, kubeconfig
+from components.keys.azure import key_id, vault_id
+from components.network.contract import Network
+from components.provider.azure import grant, group_name, identity, resource_group, tags
+from components.system_pool.azure import system_profile
+
+_PODS, _SERVICES, _DNS = "100.64.0.0/11", "100.96.0.0/16", "100.96.0.10"
+"""Ranges inside every cluster alike: shared address space, which no network of a region may have (RFC 6598)."""
+_SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
+"""Application that tokens for an API server are made for. Source: AKS documentation, kubelogin."""
+_MAINTAINED = ("aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule")
+_ROLES = {
+    "admin": "Azure Kubernetes Service RBAC Cluster Admin",
+    "operator": "Azure Kubernetes Service RBAC Writer",
+    "viewer": "Azure Kubernetes Service RBAC Reader",
+}
+
+
+def token_command(place: Place, cluster: str) -> list[str]:  # noqa: ARG001  (one signature for all clouds)
+    """Return the command that prints a token for a cluster's API server, as who the Azure command line is signed in."""
+    return ["kubelogin", "get-token", "--login", "azurecli", "--server-id", _SERVER]
+
+
+def group_of(place: Place, cluster_id: str) -> str:
+    """Return the resource group that holds a cluster: that of its id, or the region's own."""
+    parts = cluster_id.split("/")
+    return parts[4] if cluster_id.startswith("/subscriptions/") and len(parts) > 4 else group_name(place, "cluster")
+
+
+class AzureCluster(Cluster):
+    """An AKS cluster whose API server lies in the region's network, with one system pool.
+
+    A pool has one subnet: where ways out are zonal, that of the system pool is the first zone's. AKS has no protection
+    against deletion, and a lock would keep node pools from being dropped, so the cluster has ours alone.
+    """
+
+    token: ClassVar[str] = "outlast:cluster:AzureCluster"
+
+    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args, opts)
+        place = args.place
+        self._args, self._name = args, name
+        group = resource_group(self, name, place, "cluster")
+        who = identity(self, name, place, group, "cluster")
+        physical = names.cluster(place.fleet, place.region)
+        cluster = self._cluster(physical, group, who)
+        self._access(cluster)
+        self._maintenance(group, cluster)
+        self._resource, self._group = cluster, group_name(place, "cluster")
+        issuer = cluster.oidc_issuer_profile.apply(lambda profile: profile.issuer_url if profile else "")
+        self._ids = {"issuer": issuer, "principal": who.principal_id}
+        self.cluster_name = cluster.name
+        credentials = azure.containerservice.list_managed_cluster_user_credentials_output(
+            resource_group_name=group.name, resource_name=cluster.name
+        )
+        token = token_command(place, physical)
+        self.kubeconfig = pulumi.Output.all(cluster.id, credentials.kubeconfigs).apply(
+            lambda parts: kubeconfig(physical, *_reached_at(parts[1][0]["value"]), token)
+        )
+        self.register()
+
+    def _cluster(
+        self,
+        physical: str,
+        group: azure.resources.ResourceGroup,
+        who: azure.managedidentity.UserAssignedIdentity,
+    ) -> azure.containerservice.ManagedCluster:
+        args, place, aks = self._args, self._args.place, azure.containerservice
+        kubelet = aks.UserAssignedIdentityArgs(
+            resource_id=args.identity.principal,
+            client_id=args.identity.ids["client"],
+            object_id=args.identity.ids["object"],
+        )
+        return aks.ManagedCluster(
+            self._name,
+            resource_group_name=group.name,
+            resource_name_=physical,
+            location=place.provider_region,
+            kubernetes_version=args.kubernetes,
+            dns_prefix=physical,
+            sku=aks.ManagedClusterSKUArgs(name="Base", tier="Standard"),
+            support_plan="KubernetesOfficial",
+            identity=aks.ManagedClusterIdentityArgs(
+                type=aks.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[who.id]
+            ),
+            identity_profile={"kubeletidentity": kubelet},
+            disable_local_accounts=True,
+            enable_rbac=True,
+            aad_profile=aks.ManagedClusterAADProfileArgs(managed=True, enable_azure_rbac=True),
+            oidc_issuer_profile=aks.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
+            security_profile=_security(args),
+            api_server_access_profile=_reach(args),
+            network_profile=_network_profile(),
+            auto_upgrade_profile=aks.ManagedClusterAutoUpgradeProfileArgs(
+                upgrade_channel="patch", node_os_upgrade_channel="NodeImage"
+            ),
+            node_resource_group=group_name(place, "nodes"),
+            node_resource_group_profile=aks.ManagedClusterNodeResourceGroupProfileArgs(restriction_level="ReadOnly"),
+            agent_pool_profiles=[system_profile(place, args.network, args.system_zone_nodes)],
+            tags=tags(place),
+            opts=self.child(depends_on=self._grants(who), protect=place.protect),
+        )
+
+    def _grants(self, who: azure.managedidentity.UserAssignedIdentity) -> list[pulumi.Resource]:
+        """Grant what the control plane must hold before it is born: subnets, its nodes' identity, the region's key."""
+        args, place = self._args, self._args.place
+        wanted: dict[str, tuple[str, pulumi.Input[str]]] = {
+            **{word: ("Network Contributor", subnet) for word, subnet in joined_subnets(args.network).items()},
+            "kubelet": ("Managed Identity Operator", args.identity.principal),
+            "key": ("Key Vault Crypto User", key_id(place, args.key)),
+            # It reaches the vault by a private endpoint that it makes itself.
+            "vault": ("Key Vault Contributor", vault_id(place)),
+        }
+        return [
+            grant(self, f"{self._name}-{word}", place, role=role, scope=scope, principal=who.principal_id)
+            for word, (role, scope) in wanted.items()
+        ]
+
+    def _access(self, cluster: azure.containerservice.ManagedCluster) -> None:
+        for rank, principals in self._args.access.items():
+            for principal in principals:
+                grant(
+                    self,
+                    f"{self._name}-{rank}-{names.digest(principal)}",
+                    self._args.place,
+                    role=_ROLES[rank],
+                    scope=cluster.id,
+                    principal=principal,
+                    principal_type=None,
+                )
+
+    def _maintenance(
+        self, group: azure.resources.ResourceGroup, cluster: azure.containerservice.ManagedCluster
+    ) -> None:
+        """Keep upgrades to the small hours of Sunday; the service knows its three schedules by these names only."""
+        aks = azure.containerservice
+        window = aks.MaintenanceWindowArgs(
+            schedule=aks.ScheduleArgs(weekly=aks.WeeklyScheduleArgs(day_of_week="Sunday", interval_weeks=1)),
+            start_time="00:00",
+            duration_hours=8,
+            utc_offset="+00:00",
+        )
+        hours = aks.TimeInWeekArgs(day="Sunday", hour_slots=list(range(8)))
+        schedules: dict[str, dict[str, object]] = {"default": {"time_in_week": [hours]}}
+        schedules |= {name: {"maintenance_window": window} for name in _MAINTAINED}
+        for name, when in schedules.items():
+            aks.MaintenanceConfiguration(
+                f"{self._name}-{name}",
+                resource_group_name=group.name,
+                resource_name_=cluster.name,
+                config_name=name,
+                opts=self.child(),
+                **when,
+            )
+
+
+def joined_subnets(network: Network) -> dict[str, pulumi.Output[str]]:
+    """Return the subnets that a cluster joins, each once, by a word that stays when a zone goes."""
+    nodes = {subnet: zone for zone, subnet in reversed(list(network.node_subnets.items()))}
+    words = (
+        {f"nodes-{zone}": subnet for subnet, zone in nodes.items()} if len(nodes) > 1 else {"nodes": next(iter(nodes))}
+    )
+    return words | {f"api-{number}": subnet for number, subnet in enumerate(network.api_subnets, 1)}
+
+
+def _security(args: ClusterArgs) -> azure.containerservice.ManagedClusterSecurityProfileArgs:
+    aks = azure.containerservice
+    return aks.ManagedClusterSecurityProfileArgs(
+        workload_identity=aks.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True),
+        azure_key_vault_kms=aks.AzureKeyVaultKmsArgs(
+            enabled=True,
+            key_id=args.key,
+            key_vault_network_access="Private",
+            key_vault_resource_id=vault_id(args.place),
+        ),
+    )
+
+
+def _reach(args: ClusterArgs) -> azure.containerservice.ManagedClusterAPIServerAccessProfileArgs:
+    """Return what decides who reaches the API server over the network."""
+    return azure.containerservice.ManagedClusterAPIServerAccessProfileArgs(
+        enable_private_cluster=args.private,
+        enable_private_cluster_public_fqdn=False if args.private else None,
+        authorized_ip_ranges=None if args.private else list(args.allow),
+        enable_vnet_integration=True,
+        subnet_id=args.network.api_subnets[0],
+        disable_run_command=True,
+    )
+
+
+def _network_profile() -> azure.containerservice.ContainerServiceNetworkProfileArgs:
+    return azure.containerservice.ContainerServiceNetworkProfileArgs(
+        network_plugin="azure",
+        network_plugin_mode="overlay",
+        network_dataplane="cilium",
+        network_policy="cilium",
+        outbound_type="userAssignedNATGateway",
+        load_balancer_sku="standard",
+        pod_cidr=_PODS,
+        service_cidr=_SERVICES,
+        dns_service_ip=_DNS,
+    )
+
+
+def _reached_at(credential: str) -> tuple[str, str]:
+    """Return the address of the API server and its certificate authority from the service's own kubeconfig, base64."""
+    (entry,) = yaml.safe_load(base64.b64decode(credential))["clusters"]
+    return entry["cluster"]["server"], entry["cluster"]["certificate-authority-data"]
