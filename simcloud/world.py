@@ -99,6 +99,10 @@ class World:
         """Zones of a provider region that facts name; empty when facts name none."""
         return frozenset(self.document["zones"].get(f"{cloud}/{region}", ()))
 
+    def kubernetes(self, cloud: str) -> tuple[str, ...]:
+        """Minor versions of Kubernetes that a cloud offers, as facts list them."""
+        return tuple(self.document.get("kubernetes", {}).get(cloud, ()))
+
     def granted(self, cloud: str, account: str, region: str, code: str) -> float:
         """Amount granted, in the quota's unit; 0 until granted."""
         return float(self.document["granted"].get(f"{cloud}/{account}/{region}/{code}", 0))
@@ -115,7 +119,12 @@ def compile_world(intent: Intent) -> dict[str, Any]:
     regions: dict[str, list[str]] = {}
     for cloud, region in facts.provider_regions:
         regions.setdefault(cloud, []).append(region)
+    kubernetes: dict[str, list[str]] = {}
+    for cloud, version in facts.kubernetes_versions:
+        kubernetes.setdefault(cloud, []).append(version)
     zones: dict[str, set[str]] = {}
+    for (cloud, region), place in facts.provider_regions.items():
+        zones.setdefault(f"{cloud}/{region}", set()).update(place.zone_names)
     for (cloud, region, _), offering in facts.offerings.items():
         zones.setdefault(f"{cloud}/{region}", set()).update(offering.zones)
     for row in intent.regions.values():
@@ -125,6 +134,7 @@ def compile_world(intent: Intent) -> dict[str, Any]:
         "regions": regions,
         "fleet_regions": {name: row.provider_region for name, row in intent.regions.items()},
         "zones": {key: sorted(found) for key, found in zones.items()},
+        "kubernetes": kubernetes,
         "machines": _machines(intent),
         "quotas": {
             f"{row.cloud}/{row.quota_code}": {
