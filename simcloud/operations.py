@@ -162,7 +162,11 @@ class Operations:
         outputs = computed(row, self._born(identity, stored.hash, stored.revision, place, inputs))
         outputs = merge(outputs, stored.outputs)
         nodes = row.nodes(self._case(row, inputs, stored)) if row.nodes else None
-        if nodes and self.cloud.degraded.keys() <= outputs.keys() and faults.lost_zones(self.clouds, place.cloud, nodes.zones):
+        if (
+            nodes
+            and self.cloud.degraded.keys() <= outputs.keys()
+            and faults.lost_zones(self.clouds, place.cloud, nodes.zones)
+        ):
             outputs |= self.cloud.degraded
         return Made(id=identity, inputs=stored.checked, outputs=self._outputs(row, inputs, place, outputs))
 
@@ -260,7 +264,7 @@ class Operations:
             digits = sha1(f"{urn}#{attempt}".encode(), usedforsecurity=False).hexdigest()
             name = row.name.make(name_of(urn), digits)
             previous = _inside(old, steps) if _autonamed(row, old) else None
-            tree = _nest(steps, previous or name)
+            tree: dict[str, Any] = _nest(steps, previous or name)
             if name == name_of(urn):  # a copy of the logical name is made up once
                 return tree
             tree = merge(tree, dict(self.cloud.autonamed))

@@ -214,7 +214,7 @@ class Row:
     kept: bool = False
     """True for what the real cloud never deletes."""
     kept_source: str = ""
-    nodes: Callable[[Case], Nodes] | None = None
+    nodes: Callable[[Case], Nodes | None] | None = None
     """The machines it needs, for quotas and faults."""
 
 

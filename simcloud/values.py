@@ -17,7 +17,7 @@ DEFAULTS = "__defaults"
 """Key under which bridged providers list the inputs they filled in. Source: pulumi-terraform-bridge, `pkg/tfbridge`."""
 
 CREATE_FIRST = "__createBeforeDelete"
-"""Key by which the Azure Native provider marks a name it made up. Source: pulumi-azure-native, `provider/pkg/provider`."""
+"""Key by which the Azure Native provider marks a name it made up. Source: pulumi-azure-native, provider.go."""
 
 MARKS = frozenset({DEFAULTS, CREATE_FIRST})
 """Keys that providers put among inputs and no cloud ever sees."""

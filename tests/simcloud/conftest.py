@@ -74,14 +74,21 @@ WORLD_DOCUMENT = {
         "gcp/a3-highgpu-8g": _machine(8, 208, "H100", {"europe-west4": ["europe-west4-b"]}, "h100-sxm-80"),
         "gcp/a3-highgpu-1g": _machine(1, 26, "H100", {"europe-west4": ["europe-west4-b"]}, "h100-sxm-80"),
         "azure/Standard_ND96isr_H100_v5": _machine(8, 96, "NDH100", {"swedencentral": []}, "h100-sxm-80"),
-        "azure/Standard_ND96isr_MI300X_v5": _machine(8, 96, "NDMI300X", {"swedencentral": ["swedencentral-2"]}, "mi300x-192")
+        "azure/Standard_ND96isr_MI300X_v5": _machine(
+            8, 96, "NDMI300X", {"swedencentral": ["swedencentral-2"]}, "mi300x-192"
+        )
         | {"profiles": []},
     },
     "quotas": {
         "aws/P": {"code": "P", "name": "P instances", "unit": "vcpu", "raise_with": "Service Quotas"},
         "gcp/H100": {"code": "H100", "name": "H100 GPUs", "unit": "gpus", "raise_with": "Cloud Quotas"},
         "azure/NDH100": {"code": "NDH100", "name": "NDSH100v5 vCPUs", "unit": "vcpu", "raise_with": "the portal"},
-        "azure/NDMI300X": {"code": "NDMI300X", "name": "NDISv5MI300X vCPUs", "unit": "vcpu", "raise_with": "the portal"},
+        "azure/NDMI300X": {
+            "code": "NDMI300X",
+            "name": "NDISv5MI300X vCPUs",
+            "unit": "vcpu",
+            "raise_with": "the portal",
+        },
     },
     "accounts": {"aws": [AWS], "gcp": [GCP], "azure": [AZURE]},
     "granted": {

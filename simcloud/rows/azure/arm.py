@@ -20,7 +20,9 @@ GROUP_ID = "/subscriptions/{account}/resourceGroups/{resourceGroupName}"
 ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
 
-_WATCHER = re.compile(r".*/resourceGroups/NetworkWatcherRG/providers/Microsoft\.Network/networkWatchers/NetworkWatcher_\w+")
+_WATCHER = re.compile(
+    r".*/resourceGroups/NetworkWatcherRG/providers/Microsoft\.Network/networkWatchers/NetworkWatcher_\w+"
+)
 """What Azure makes by itself in every region that has a network. Source: Network Watcher documentation."""
 
 GUID = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -140,7 +142,9 @@ def fixed(case: Case, paths: Iterable[str], what: str) -> Iterator[Violation]:
     """Refuse changes that the cloud makes neither in place nor, through the provider, by a replacement."""
     for path in sorted(changed_paths(dict(case.old or {}), dict(case.inputs))) if case.old is not None else ():
         if any(lies_under(path, item) for item in paths):
-            yield Violation(property=path, what=f"cannot change on {what}", do="Make another one beside it, then drop this")
+            yield Violation(
+                property=path, what=f"cannot change on {what}", do="Make another one beside it, then drop this"
+            )
 
 
 def role_of(definition: object) -> str:
@@ -155,9 +159,9 @@ def allowed(case: Case, principal: str, scope: str, roles: Iterable[str]) -> boo
     for item in case.clouds.every("azure", ASSIGNMENT, case.place.account):
         given = item.inputs
         over = str(given.get("scope", "")).rstrip("/")
-        if given.get("principalId") == principal and (scope == over or scope.startswith(f"{over}/")):
-            if role_of(given.get("roleDefinitionId")) in wanted:
-                return True
+        covers = scope == over or scope.startswith(f"{over}/")
+        if covers and given.get("principalId") == principal and role_of(given.get("roleDefinitionId")) in wanted:
+            return True
     return False
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from simcloud.addresses import authority
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Reference, Row, between, one_of, refusal
-from simcloud.rows.azure import clusters
+from simcloud.rows.azure import access, clusters
 from simcloud.rows.azure.arm import IDENTITY, arm_id, arm_name, copied, fixed, guid, principal, said
 from simcloud.rows.azure.data import KEY
 from simcloud.rows.azure.network import SUBNET
@@ -70,7 +70,9 @@ def _system_pools(case: Case) -> Iterator[Violation]:
         )
 
 
-@refusal("pulumi/pulumi-azure-native issue 2094: NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", phase="apply")
+@refusal(
+    "pulumi/pulumi-azure-native issue 2094: NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", phase="apply"
+)
 def _version_of_inline_pool(case: Case) -> Iterator[Violation]:
     given = [where for where, pool in pools(case) if pool.get("orchestratorVersion") is not None]
     if case.old is not None and given and pools_of(case, case.own):
@@ -94,7 +96,9 @@ def _version_of_cluster_unknown(case: Case) -> Iterator[Violation]:
     yield from version_unknown(case, "kubernetesVersion", case.get("kubernetesVersion"))
 
 
-@refusal(f"{AKS}, Upgrade the control plane: minor versions cannot be skipped", phase="plan", watch=("kubernetesVersion",))
+@refusal(
+    f"{AKS}, Upgrade the control plane: minor versions cannot be skipped", phase="plan", watch=("kubernetesVersion",)
+)
 def _version_step(case: Case) -> Iterator[Violation]:
     before, now = minor((case.old or {}).get("kubernetesVersion")), minor(case.get("kubernetesVersion"))
     if before and now and not before <= now <= before + 1:
@@ -141,7 +145,11 @@ def _window_of_another_kind(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_WINDOWS}: schedule")
 def _one_schedule(case: Case) -> Iterator[Violation]:
-    kinds = [key for key in ("daily", "weekly", "absoluteMonthly", "relativeMonthly") if case.has(f"maintenanceWindow.schedule.{key}")]
+    kinds = [
+        key
+        for key in ("daily", "weekly", "absoluteMonthly", "relativeMonthly")
+        if case.has(f"maintenanceWindow.schedule.{key}")
+    ]
     if case.has("maintenanceWindow.schedule") and len(kinds) != 1:
         yield Violation(
             property="maintenanceWindow.schedule", what="has exactly one rhythm", got=", ".join(kinds), do="Give one"
@@ -173,7 +181,11 @@ def _private(born: Born) -> str:
 
 def _issuer(born: Born) -> str | None:
     on = (born.inputs.get("oidcIssuerProfile") or {}).get("enabled") is True
-    return f"https://{born.place.region}.oic.prod-aks.azure.com/{guid('', '0' * 32)}/{guid('', born.hash)}/" if on else None
+    return (
+        f"https://{born.place.region}.oic.prod-aks.azure.com/{guid('', '0' * 32)}/{guid('', born.hash)}/"
+        if on
+        else None
+    )
 
 
 def _kubelet(born: Born) -> dict[str, Any]:
@@ -277,6 +289,7 @@ ROWS = (
             _pools_left_behind,
             *EVERY_POOL,
             *clusters.REFUSALS,
+            *access.REFUSALS,
         ),
     ),
     Row(

@@ -9,7 +9,19 @@ from typing import Any
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Row, between, one_of, refusal
 from simcloud.rows.azure import storage
-from simcloud.rows.azure.arm import IDENTITY, GUID, above, allowed, arm_id, arm_name, copied, fixed, holder, principal, said
+from simcloud.rows.azure.arm import (
+    GUID,
+    IDENTITY,
+    above,
+    allowed,
+    arm_id,
+    arm_name,
+    copied,
+    fixed,
+    holder,
+    principal,
+    said,
+)
 from simcloud.rows.azure.private import REGISTRY, VAULT
 from simcloud.state import Stored
 
@@ -51,7 +63,9 @@ def _purge_protection_dropped(case: Case) -> Iterator[Violation]:
 @refusal(f"{_VAULTS}, Soft-delete will be enabled on all key vaults")
 def _soft_delete_off(case: Case) -> Iterator[Violation]:
     if case.get("properties.enableSoftDelete") is False:
-        yield Violation(property="properties.enableSoftDelete", what="cannot be off", do="Set it to true, or leave it out")
+        yield Violation(
+            property="properties.enableSoftDelete", what="cannot be off", do="Set it to true, or leave it out"
+        )
 
 
 @refusal(f"{_VAULTS}, Soft-delete overview: the interval cannot change", phase="plan", watch=("properties",))
@@ -77,7 +91,9 @@ def _tenant_malformed(case: Case) -> Iterator[Violation]:
 @refusal(f"{_NAMES}: Microsoft.KeyVault")
 def _hyphens_in_a_row(case: Case) -> Iterator[Violation]:
     if "--" in str(case.get("vaultName", "")):
-        yield Violation(property="vaultName", what="has two hyphens in a row", got=str(case.get("vaultName")), do="Use one")
+        yield Violation(
+            property="vaultName", what="has two hyphens in a row", got=str(case.get("vaultName")), do="Use one"
+        )
 
 
 @refusal(f"{_VAULTS}, About keys: key types and protection methods", phase="apply")
@@ -85,7 +101,9 @@ def _hsm_in_standard_vault(case: Case) -> Iterator[Violation]:
     vault = holder(case.clouds, above(_path(case, _KEY_ID)))
     sku = ((vault.inputs.get("properties") or {}).get("sku") or {}).get("name") if vault else "premium"
     if str(case.get("properties.kty", "")).endswith("-HSM") and str(sku).lower() != "premium":
-        yield Violation(property="properties.kty", what="needs a premium vault", got=str(sku), do="Make the vault premium")
+        yield Violation(
+            property="properties.kty", what="needs a premium vault", got=str(sku), do="Make the vault premium"
+        )
 
 
 def _path(case: Case, template: str) -> str:
@@ -98,11 +116,19 @@ def _size_of_another_type(case: Case) -> Iterator[Violation]:
     kind, size, curve = (case.get(f"properties.{key}") for key in ("kty", "keySize", "curveName"))
     if str(kind).startswith("RSA") and (curve is not None or size not in (None, 2048, 3072, 4096)):
         yield Violation(
-            property="properties", what="is no RSA key", got=str(curve or size), allowed="2048, 3072, 4096", do="Correct it"
+            property="properties",
+            what="is no RSA key",
+            got=str(curve or size),
+            allowed="2048, 3072, 4096",
+            do="Correct it",
         )
     if str(kind).startswith("EC") and (size is not None or curve not in (None, "P-256", "P-256K", "P-384", "P-521")):
         yield Violation(
-            property="properties", what="is no EC key", got=str(size or curve), allowed="P-256 to P-521", do="Use curveName"
+            property="properties",
+            what="is no EC key",
+            got=str(size or curve),
+            allowed="P-256 to P-521",
+            do="Use curveName",
         )
 
 
@@ -145,7 +171,9 @@ def _needs_premium(case: Case) -> Iterator[Violation]:
     }
     for key, asked in wanted.items():
         if asked and case.get("sku.name") in ("Basic", "Standard"):
-            yield Violation(property=key, what="needs the Premium tier", got=str(case.get("sku.name")), do="Set sku to Premium")
+            yield Violation(
+                property=key, what="needs the Premium tier", got=str(case.get("sku.name")), do="Set sku to Premium"
+            )
 
 
 @refusal(f"{_IMAGES}, Disable export of artifacts from a network-restricted registry")
@@ -161,7 +189,8 @@ def _export_of_open_registry(case: Case) -> Iterator[Violation]:
 @refusal(f"{_IMAGES}, Customer-managed keys: a user-assigned identity")
 def _key_without_identity(case: Case) -> Iterator[Violation]:
     if case.get("encryption.status") == "enabled" and (
-        not case.has("encryption.keyVaultProperties.keyIdentifier") or "UserAssigned" not in str(case.get("identity.type"))
+        not case.has("encryption.keyVaultProperties.keyIdentifier")
+        or "UserAssigned" not in str(case.get("identity.type"))
     ):
         yield Violation(
             property="encryption", what="needs a key, and an identity that may use it", do="Give both, user-assigned"
@@ -228,14 +257,21 @@ ROWS = (
             refusal(f"{_VAULTS}, Soft-delete overview: retention")(
                 between("properties.softDeleteRetentionInDays", 7, 90, "days")
             ),
-            refusal("pulumi-azure-native 3.29.0, keyvault.SkuName")(one_of("properties.sku.name", ("standard", "premium"))),
+            refusal("pulumi-azure-native 3.29.0, keyvault.SkuName")(
+                one_of("properties.sku.name", ("standard", "premium"))
+            ),
         ),
     ),
     Row(
         type=KEY,
         id=_KEY_ID,
         name=arm_name(
-            "keyName", r"[A-Za-z0-9-]+", 127, f"{_NAMES}: Microsoft.KeyVault", "letters, digits and hyphens", made=copied
+            "keyName",
+            r"[A-Za-z0-9-]+",
+            127,
+            f"{_NAMES}: Microsoft.KeyVault",
+            "letters, digits and hyphens",
+            made=copied,
         ),
         place="vaultName",
         outputs=said("Microsoft.KeyVault/vaults/keys", "keyName", keyUri=_uri, keyUriWithVersion=_versioned),

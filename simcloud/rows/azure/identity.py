@@ -56,7 +56,10 @@ def _one_audience(case: Case) -> Iterator[Violation]:
     given = case.each("audiences.*")
     if len(given) != 1 and case.has("audiences"):
         yield Violation(
-            property="audiences", what="needs exactly one value", got=str(len(given)), do="Use api://AzureADTokenExchange"
+            property="audiences",
+            what="needs exactly one value",
+            got=str(len(given)),
+            do="Use api://AzureADTokenExchange",
         )
 
 
@@ -127,7 +130,9 @@ def _given(case: Case) -> str | None:
 @refusal("Azure Resource Manager documentation, Lock your resources: scope")
 def _scope_malformed(case: Case) -> Iterator[Violation]:
     value = case.get("scope")
-    if value is not None and not re.fullmatch(r"/subscriptions/[^/]+(/resourceGroups/[^/]+(/providers/.+)?)?", str(value)):
+    if value is not None and not re.fullmatch(
+        r"/subscriptions/[^/]+(/resourceGroups/[^/]+(/providers/.+)?)?", str(value)
+    ):
         yield Violation(property="scope", what="is not the id of a scope", got=f"'{value}'", do="Use a resource's id")
 
 
@@ -162,7 +167,7 @@ ROWS = (
             "resourceName",
             principalId=_principal,
             clientId=lambda born: guid("", born.hash),
-            tenantId=lambda born: guid("", "0" * 32),
+            tenantId=guid("", "0" * 32),
         ),
         unique=(arm_id("Microsoft.ManagedIdentity/userAssignedIdentities", "resourceName"),),
     ),
@@ -224,7 +229,9 @@ ROWS = (
     Row(
         type=LOCK,
         id="{scope}/providers/Microsoft.Authorization/locks/{lockName}",
-        name=arm_name("lockName", r"[^<>%&:\\?/]*[^<>%&:\\?/. ]", 90, _NAMES, "no <, >, %, &, :, \\, ?, / or final period"),
+        name=arm_name(
+            "lockName", r"[^<>%&:\\?/]*[^<>%&:\\?/. ]", 90, _NAMES, "no <, >, %, &, :, \\, ?, / or final period"
+        ),
         place="",
         outputs=said("Microsoft.Authorization/locks", "lockName"),
         immutable=frozenset({"scope"}),

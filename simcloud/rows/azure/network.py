@@ -102,7 +102,9 @@ def _subnets_in_use(case: Case) -> Iterator[Violation]:
         users = case.clouds.users(subnet, holding=True)
         if users:
             names = ", ".join(f"{user.type.split(':')[-1]} {user.name}" for user in users)
-            yield Violation(what=f"subnet {subnet.name} is in use", got=f"used by {names}", do="Delete what uses it first")
+            yield Violation(
+                what=f"subnet {subnet.name} is in use", got=f"used by {names}", do="Delete what uses it first"
+            )
 
 
 @refusal(f"{_FAQ}, How small and how large can virtual networks and subnets be?")
@@ -173,7 +175,9 @@ def _delegations_of_one_service(case: Case) -> Iterator[Violation]:
         )
     for where, value in case.each("delegations.*.serviceName"):
         if not str(value).startswith("Microsoft.") or "/" not in str(value):
-            yield Violation(property=where, what="is no service", got=f"'{value}'", do=f"Write for example {API_SERVER}")
+            yield Violation(
+                property=where, what="is no service", got=f"'{value}'", do=f"Write for example {API_SERVER}"
+            )
 
 
 # ---------------------------------------------------------------- rules
@@ -186,7 +190,11 @@ def _priorities(case: Case) -> Iterator[Violation]:
         priority, way = rule.get("priority"), rule.get("direction")
         if not isinstance(priority, int) or not 100 <= priority <= 4096:
             yield Violation(
-                property=f"{where}.priority", what="is out of range", got=str(priority), allowed="100 to 4096", do="Correct it"
+                property=f"{where}.priority",
+                what="is out of range",
+                got=str(priority),
+                allowed="100 to 4096",
+                do="Correct it",
             )
         elif (priority, way) in seen:
             yield Violation(
@@ -203,7 +211,11 @@ def _rule_incomplete(case: Case) -> Iterator[Violation]:
     needed = {
         "source": ("sourceAddressPrefix", "sourceAddressPrefixes", "sourceApplicationSecurityGroups"),
         "source port": ("sourcePortRange", "sourcePortRanges"),
-        "destination": ("destinationAddressPrefix", "destinationAddressPrefixes", "destinationApplicationSecurityGroups"),
+        "destination": (
+            "destinationAddressPrefix",
+            "destinationAddressPrefixes",
+            "destinationApplicationSecurityGroups",
+        ),
         "destination port": ("destinationPortRange", "destinationPortRanges"),
     }
     for where, rule in case.each("securityRules.*"):
@@ -261,7 +273,9 @@ ROWS = (
         type=RULES,
         id=_RULES_ID,
         name=network_name("networkSecurityGroupName"),
-        outputs=said("Microsoft.Network/networkSecurityGroups", "networkSecurityGroupName", provisioningState="Succeeded"),
+        outputs=said(
+            "Microsoft.Network/networkSecurityGroups", "networkSecurityGroupName", provisioningState="Succeeded"
+        ),
         unique=(_RULES_ID,),
         refusals=(
             _priorities,

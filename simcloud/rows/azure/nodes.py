@@ -62,7 +62,9 @@ _FIXED = (
 def cluster_of(case: Case) -> Stored | None:
     """The cluster that a pool is part of."""
     words = {key: value for key, value in case.inputs.items() if isinstance(value, str)}
-    found = holder(case.clouds, above(_POOL_ID.format_map({"account": case.place.account, "agentPoolName": "x", **words})))
+    found = holder(
+        case.clouds, above(_POOL_ID.format_map({"account": case.place.account, "agentPoolName": "x", **words}))
+    )
     return found if found and found.type == CLUSTER else None
 
 
@@ -81,7 +83,9 @@ def _property_fixed(case: Case) -> Iterator[Violation]:
 def _count_missing(case: Case) -> Iterator[Violation]:
     turned_on = case.old is not None and not case.old.get("enableAutoScaling") and case.get("enableAutoScaling") is True
     if turned_on and not case.has("count"):
-        yield Violation(property="count", what="is required to turn the autoscaler on", do="Give the nodes there are now")
+        yield Violation(
+            property="count", what="is required to turn the autoscaler on", do="Give the nodes there are now"
+        )
 
 
 # ---------------------------------------------------------------- versions
@@ -141,7 +145,9 @@ def _subnet_of_another_network(case: Case) -> Iterator[Violation]:
         yield Violation(property="vnetSubnetID", what="lies in another network than the cluster", do="Use its network")
 
 
-@refusal(f"{AKS}, IP address planning: InsufficientSubnetSize", phase="apply", watch=("vnetSubnetID", "count", "maxCount"))
+@refusal(
+    f"{AKS}, IP address planning: InsufficientSubnetSize", phase="apply", watch=("vnetSubnetID", "count", "maxCount")
+)
 def _subnet_too_small(case: Case) -> Iterator[Violation]:
     subnet = case.target("vnetSubnetID", SUBNET)
     ranges = [network_of(value) for _, value in prefixes(subnet)] if subnet else []
@@ -182,14 +188,20 @@ def _reservation_missing(case: Case) -> Iterator[Violation]:
     group = case.get(_GROUP)
     if group is not None and reserved(case.world, group) is None:
         yield Violation(
-            property=_GROUP, what=f"there is no capacity reservation group '{group}'", do="Reserve, or correct capacity.yaml"
+            property=_GROUP,
+            what=f"there is no capacity reservation group '{group}'",
+            do="Reserve, or correct capacity.yaml",
         )
 
 
 @refusal(f"{_RESERVED}: size and zone of the reservation", phase="plan", watch=(_GROUP,))
 def _reservation_elsewhere(case: Case) -> Iterator[Violation]:
     held, nodes = reserved(case.world, case.get(_GROUP)), nodes_of(case)
-    if held and nodes and (held.machine_type != nodes.machine_type or not nodes.zones or not nodes.zones <= {held.zone}):
+    if (
+        held
+        and nodes
+        and (held.machine_type != nodes.machine_type or not nodes.zones or not nodes.zones <= {held.zone})
+    ):
         yield Violation(
             property=_GROUP,
             what=f"reservation '{held.id}' is for other machines",
@@ -209,7 +221,9 @@ def _reservation_with_spot(case: Case) -> Iterator[Violation]:
 def _reservation_of_system_identity(case: Case) -> Iterator[Violation]:
     cluster = cluster_of(case)
     if case.has(_GROUP) and cluster and (cluster.inputs.get("identity") or {}).get("type") != "UserAssigned":
-        yield Violation(property=_GROUP, what="needs a cluster with a user-assigned identity", do="Give the cluster one")
+        yield Violation(
+            property=_GROUP, what="needs a cluster with a user-assigned identity", do="Give the cluster one"
+        )
 
 
 def _version(born: Born) -> str:

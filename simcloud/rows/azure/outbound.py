@@ -76,7 +76,9 @@ def _address_of_another_kind(case: Case) -> Iterator[Violation]:
 def _address_in_use(case: Case) -> Iterator[Violation]:
     for where, value in case.each("publicIpAddresses.*.id"):
         for user in case.users_of(case.resolve(str(value), ADDRESS), NAT):
-            yield Violation(property=where, what="belongs to another gateway", got=user.name, do="Use an address of its own")
+            yield Violation(
+                property=where, what="belongs to another gateway", got=user.name, do="Use an address of its own"
+            )
 
 
 @refusal(f"{_NAT_DOCS}, Azure NAT Gateway resource: up to 16 addresses")

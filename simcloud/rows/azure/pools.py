@@ -41,6 +41,12 @@ def said(pool: Mapping[str, Any], path: str, default: Any = None) -> Any:
     return default if found is None or is_unknown(found) else found
 
 
+def node_subnets(case: Case) -> list[tuple[str, str]]:
+    """Subnets of the pools, with the inputs that name them."""
+    found = ((where, said(pool, "vnetSubnetID")) for where, pool in pools(case))
+    return [(f"{where}vnetSubnetID", str(value)) for where, value in found if value is not None]
+
+
 def minor(version: object) -> int:
     """Minor version of Kubernetes in a version or a prefix of one; 0 if there is none."""
     match = re.match(r"1\.(\d+)", str(version))
@@ -52,7 +58,11 @@ def version_unknown(case: Case, where: str, version: object) -> Iterator[Violati
     known = case.world.kubernetes("azure")
     if version is not None and known and f"1.{minor(version)}" not in known:
         yield Violation(
-            property=where, what="is not a version the cloud offers", got=f"'{version}'", allowed=", ".join(known), do="Use one"
+            property=where,
+            what="is not a version the cloud offers",
+            got=f"'{version}'",
+            allowed=", ".join(known),
+            do="Use one",
         )
 
 
@@ -133,7 +143,9 @@ def _count_outside_bounds(case: Case) -> Iterator[Violation]:
         if said(pool, "enableAutoScaling") is not True:
             continue
         if isinstance(high, int) and low > high:
-            yield Violation(property=f"{where}minCount", what="is above maxCount", got=f"{low} above {high}", do="Raise it")
+            yield Violation(
+                property=f"{where}minCount", what="is above maxCount", got=f"{low} above {high}", do="Raise it"
+            )
         elif isinstance(count, int) and isinstance(high, int) and not low <= count <= high:
             yield Violation(
                 property=f"{where}count",
@@ -149,9 +161,7 @@ def _bounds_missing(case: Case) -> Iterator[Violation]:
     for where, pool in pools(case):
         given = [key for key in ("minCount", "maxCount") if pool.get(key) is not None]
         if said(pool, "enableAutoScaling") is True and len(given) < 2:
-            yield Violation(
-                property=f"{where}enableAutoScaling", what="needs minCount and maxCount", do="Give both"
-            )
+            yield Violation(property=f"{where}enableAutoScaling", what="needs minCount and maxCount", do="Give both")
 
 
 @refusal(f"{_API}: minCount and maxCount go with enableAutoScaling")
@@ -172,7 +182,11 @@ def _count_out_of_range(case: Case) -> Iterator[Violation]:
             count = said(pool, key)
             if isinstance(count, int) and not least <= count <= 1000:
                 yield Violation(
-                    property=f"{where}{key}", what="is out of range", got=str(count), allowed=f"{least} to 1000", do="Correct it"
+                    property=f"{where}{key}",
+                    what="is out of range",
+                    got=str(count),
+                    allowed=f"{least} to 1000",
+                    do="Correct it",
                 )
 
 
@@ -183,7 +197,9 @@ def _count_out_of_range(case: Case) -> Iterator[Violation]:
 def _spot_as_system(case: Case) -> Iterator[Violation]:
     for where, pool in pools(case):
         if said(pool, "scaleSetPriority") == "Spot" and said(pool, "mode", "User") == "System":
-            yield Violation(property=f"{where}scaleSetPriority", what="system pools are never Spot", do="Set mode to User")
+            yield Violation(
+                property=f"{where}scaleSetPriority", what="system pools are never Spot", do="Set mode to User"
+            )
 
 
 @refusal(f"{_API}: scaleSetEvictionPolicy and spotMaxPrice go with Spot")
@@ -199,7 +215,9 @@ def _surge_of_spot(case: Case) -> Iterator[Violation]:
     for where, pool in pools(case):
         for key in ("maxSurge", "maxUnavailable"):
             if said(pool, "scaleSetPriority") == "Spot" and said(pool, f"upgradeSettings.{key}") is not None:
-                yield Violation(property=f"{where}upgradeSettings.{key}", what="is not for Spot pools", do="Leave it out")
+                yield Violation(
+                    property=f"{where}upgradeSettings.{key}", what="is not for Spot pools", do="Leave it out"
+                )
 
 
 @refusal(f"{AKS}, Configure rolling upgrades: max surge and max unavailable")
@@ -232,7 +250,10 @@ def _taint_malformed(case: Case) -> Iterator[Violation]:
                 r"[\w./-]+(=[\w.-]{0,63})?:(NoSchedule|PreferNoSchedule|NoExecute)", str(taint)
             ):
                 yield Violation(
-                    property=f"{where}nodeTaints", what="is not a taint", got=f"'{taint}'", do="Write key=value:NoSchedule"
+                    property=f"{where}nodeTaints",
+                    what="is not a taint",
+                    got=f"'{taint}'",
+                    do="Write key=value:NoSchedule",
                 )
 
 
@@ -241,9 +262,13 @@ def _label_reserved(case: Case) -> Iterator[Violation]:
     for where, pool in pools(case):
         for key, value in (said(pool, "nodeLabels", {}) or {}).items():
             if "kubernetes.azure.com" in key.partition("/")[0] and "/" in key:
-                yield Violation(property=f"{where}nodeLabels", what="has a prefix of Azure's own", got=key, do="Use another")
-            elif isinstance(value, str) and not is_unknown(value) and not re.fullmatch(
-                r"([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?", value
+                yield Violation(
+                    property=f"{where}nodeLabels", what="has a prefix of Azure's own", got=key, do="Use another"
+                )
+            elif (
+                isinstance(value, str)
+                and not is_unknown(value)
+                and not re.fullmatch(r"([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?", value)
             ):
                 yield Violation(
                     property=f"{where}nodeLabels",
@@ -318,7 +343,10 @@ def _system_of_amd(case: Case) -> Iterator[Violation]:
     for where, pool in pools(case):
         if _amd(pool) and not str(said(pool, "osSKU", "Ubuntu")).startswith("Ubuntu"):
             yield Violation(
-                property=f"{where}osSKU", what="AMD cards need Ubuntu", got=str(said(pool, "osSKU")), do="Set it to Ubuntu"
+                property=f"{where}osSKU",
+                what="AMD cards need Ubuntu",
+                got=str(said(pool, "osSKU")),
+                do="Set it to Ubuntu",
             )
 
 

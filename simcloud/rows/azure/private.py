@@ -46,7 +46,10 @@ def _one_connection(case: Case) -> Iterator[Violation]:
     given = _connections(case, "privateLinkServiceId")
     if len(given) > 1:
         yield Violation(
-            property="privateLinkServiceConnections", what="an endpoint has one", got=str(len(given)), do="Make one each"
+            property="privateLinkServiceConnections",
+            what="an endpoint has one",
+            got=str(len(given)),
+            do="Make one each",
         )
 
 
@@ -84,7 +87,9 @@ def _delegated_subnet(case: Case) -> Iterator[Violation]:
 @refusal(f"{_DNS}, Private DNS zone: location is global")
 def _not_global(case: Case) -> Iterator[Violation]:
     if str(case.get("location", "global")).lower() != "global":
-        yield Violation(property="location", what="a private zone lies nowhere", got=str(case.get("location")), do="Write global")
+        yield Violation(
+            property="location", what="a private zone lies nowhere", got=str(case.get("location")), do="Write global"
+        )
 
 
 @refusal(f"{_DNS}, Private DNS zone: nested resources, CannotDeleteResource", phase="delete")
@@ -110,7 +115,9 @@ def _name_linked_already(case: Case) -> Iterator[Violation]:
 def _too_many_zones(case: Case) -> Iterator[Violation]:
     count = len(case.each("privateDnsZoneConfigs.*"))
     if count > 5:
-        yield Violation(property="privateDnsZoneConfigs", what="are too many", got=str(count), allowed="5", do="Use fewer")
+        yield Violation(
+            property="privateDnsZoneConfigs", what="are too many", got=str(count), allowed="5", do="Use fewer"
+        )
 
 
 @refusal(f"{_LINKS}, Private endpoint DNS integration: a group for an endpoint", phase="birth")
@@ -118,7 +125,9 @@ def _second_group(case: Case) -> Iterator[Violation]:
     owner = (case.get("resourceGroupName"), case.get("privateEndpointName"))
     for item in case.clouds.every("azure", case.type, case.place.account):
         if (item.inputs.get("resourceGroupName"), item.inputs.get("privateEndpointName")) == owner:
-            yield Violation(property="privateEndpointName", what="has a zone group already", got=item.id, do="Use that one")
+            yield Violation(
+                property="privateEndpointName", what="has a zone group already", got=item.id, do="Use that one"
+            )
 
 
 @refusal("Network Watcher documentation: Azure makes NetworkWatcher_<location> in group NetworkWatcherRG")
@@ -138,7 +147,9 @@ def _watcher_of_another_place(case: Case) -> Iterator[Violation]:
 def _group_watched(case: Case) -> Iterator[Violation]:
     target = holder(case.clouds, str(case.get("targetResourceId")))
     if target and target.type not in (VNET, SUBNET):
-        yield Violation(property="targetResourceId", what="only networks are watched", got=target.id, do="Use the network's id")
+        yield Violation(
+            property="targetResourceId", what="only networks are watched", got=target.id, do="Use the network's id"
+        )
 
 
 @refusal(f"{_FLOWS}: a network has one flow log", phase="birth")
@@ -156,9 +167,7 @@ ROWS = (
         immutable=frozenset({"subnet"}),
         references=(
             Reference(path="subnet.id", types=(SUBNET,), holds=True),
-            Reference(
-                path="privateLinkServiceConnections.*.privateLinkServiceId", types=tuple(_PARTS), anywhere=True
-            ),
+            Reference(path="privateLinkServiceConnections.*.privateLinkServiceId", types=tuple(_PARTS), anywhere=True),
         ),
         unique=(_ENDPOINT_ID,),
         refusals=(_one_connection, _part_unknown, _registry_below_premium, _delegated_subnet),

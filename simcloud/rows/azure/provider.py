@@ -1,4 +1,4 @@
-"""Azure as the stand-in plugin of package `azure-native` knows it: subscriptions, locations, locks, and its files' rows.
+"""Azure as the stand-in plugin of package `azure-native` knows it: subscriptions, locations, locks, and the rows.
 
 Ids are global. The provider is not bridged: it fills in a location (its own, else the group's) and a name, refuses to
 create what exists, and deletes before it makes a successor. Source: pulumi-azure-native, `provider/pkg/provider`.
@@ -136,16 +136,34 @@ def removing(stored: Stored, clouds: Clouds) -> None:
     """Refuse a deletion that a lock forbids; remove what a cluster made in its node resource group."""
     for lock in clouds.every("azure", identity.LOCK, stored.account):
         scope = str(lock.inputs.get("scope", "")).rstrip("/")
-        if lock.serial != stored.serial and (f"{stored.id}/".startswith(f"{scope}/") or scope.startswith(f"{stored.id}/")):
+        if lock.serial != stored.serial and (
+            f"{stored.id}/".startswith(f"{scope}/") or scope.startswith(f"{stored.id}/")
+        ):
             raise Refused(
                 Violation(what=f"lock '{lock.name}' on {scope} forbids it", do="Remove the lock first", source=_LOCKS)
             )
-    doomed = [stored] if stored.type != GROUP else [item for item in clouds.users(stored) if item.type == cluster.CLUSTER]
+    for item in [stored, *(clouds.users(stored) if stored.type == GROUP else ())]:
+        _soften(item, clouds)
+    doomed = (
+        [stored] if stored.type != GROUP else [item for item in clouds.users(stored) if item.type == cluster.CLUSTER]
+    )
     for item in doomed if stored.type in (GROUP, cluster.CLUSTER) else ():
         born_here = {user.hash for user in clouds.users(item)}
         for balancer in clouds.every(kind=BALANCER):
             if balancer.hash in born_here:
                 clouds.remove(balancer)
+
+
+def _soften(item: Stored, clouds: Clouds) -> None:
+    """Keep the name of a vault or key that goes, since it can be recovered for a while; what is inside goes with it."""
+    if item.type not in (private.VAULT, data.KEY):
+        return
+    for user in clouds.users(item):
+        if user.type == data.KEY:
+            _soften(user, clouds)
+        elif above(user.id) == item.id:
+            clouds.remove(user)
+    clouds.keep(item)
 
 
 def invoke(function: str, given: Mapping[str, Any], session: Session, clouds: Clouds) -> Mapping[str, Any] | None:
@@ -175,7 +193,9 @@ def echo(_row: Row, _where: Place, _inputs: Mapping[str, Any], _session: Session
 CLOUD = Cloud(
     package="azure-native",
     name="azure",
-    rows={row.type: row for module in (identity, outbound, network, private, data, cluster, nodes) for row in module.ROWS},
+    rows={
+        row.type: row for module in (identity, outbound, network, private, data, cluster, nodes) for row in module.ROWS
+    },
     configure=configure,
     place=place,
     echo=echo,

@@ -125,7 +125,9 @@ def purgeable(case: Case, key: Stored | None, where: str) -> Iterator[Violation]
     """Refuse a key whose vault can lose it for good."""
     vault = holder(case.clouds, above(key.id)) if key else None
     if vault and (vault.inputs.get("properties") or {}).get("enablePurgeProtection") is not True:
-        yield Violation(property=where, what=f"vault {vault.name} can be purged", do="Set enablePurgeProtection on it first")
+        yield Violation(
+            property=where, what=f"vault {vault.name} can be purged", do="Set enablePurgeProtection on it first"
+        )
 
 
 @refusal(f"{_DOCS}, Customer-managed keys for encryption: purge protection of the vault", phase="birth")
@@ -138,7 +140,9 @@ def _restore_without_history(case: Case) -> Iterator[Violation]:
     needed = ("isVersioningEnabled", "changeFeed.enabled", "deleteRetentionPolicy.enabled")
     missing = [key for key in needed if case.get(key) is not True]
     if case.get("restorePolicy.enabled") is True and missing:
-        yield Violation(property="restorePolicy", what="needs more than is on", got=", ".join(missing), do="Turn them on")
+        yield Violation(
+            property="restorePolicy", what="needs more than is on", got=", ".join(missing), do="Turn them on"
+        )
 
 
 @refusal(f"{_DOCS}, Soft delete for blobs: retention")
@@ -146,7 +150,9 @@ def _retention_without_days(case: Case) -> Iterator[Violation]:
     for key in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
         days = case.get(f"{key}.days")
         if case.get(f"{key}.enabled") is True and not (isinstance(days, int) and 1 <= days <= 365):
-            yield Violation(property=f"{key}.days", what="is out of range", got=str(days), allowed="1 to 365", do="Correct it")
+            yield Violation(
+                property=f"{key}.days", what="is out of range", got=str(days), allowed="1 to 365", do="Correct it"
+            )
 
 
 @refusal(f"{_DOCS}, Naming containers, blobs, and metadata")
