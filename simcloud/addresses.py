@@ -8,6 +8,7 @@ from ipaddress import IPv4Network
 
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case
+from simcloud.state import Stored
 
 
 def network_of(text: object) -> IPv4Network | None:
@@ -65,7 +66,7 @@ def private_address(born: Born) -> str:
     return f"100.{64 + (number >> 16)}.{number >> 8 & 255}.{number & 255}"
 
 
-def authority(born: Born) -> str:
+def authority(born: Born | Stored) -> str:
     """Invent a certificate authority; it has the outward form of one and certifies nothing."""
     text = f"-----BEGIN CERTIFICATE-----\nsimulated-{born.hash}\n-----END CERTIFICATE-----\n"
     return base64.b64encode(text.encode()).decode()

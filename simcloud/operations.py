@@ -21,6 +21,7 @@ from simcloud.shapes import Shapes
 from simcloud.state import Clouds, Links, Stored
 from simcloud.values import (
     AUTONAMED,
+    CREATE_FIRST,
     DEFAULTS,
     UNKNOWN,
     changed_paths,
@@ -80,7 +81,8 @@ class Operations:
     def check(self, urn: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:
         """Judge inputs by themselves and fill in what the real provider would: defaults and a name."""
         row = self.row(type_of(urn))
-        inputs = {key: value for key, value in new.items() if value is not None}
+        given = {key: value for key, value in new.items() if value is not None}
+        inputs = {**self.cloud.filled(row, given, plain(old), self.session), **given}
         filled = [key for key, value in row.defaults.items() if inputs.setdefault(key, value) is value]
         if name := self._autoname(row, urn, old, inputs):
             inputs = merge(inputs, name)
@@ -109,7 +111,8 @@ class Operations:
         replaces = frozenset(path for path in paths if any(lies_under(path, item) for item in fixed))
         fresh_name = not replaces or _autonamed(row, old)
         kept = frozenset() if fresh_name else self._keys(row, before) & self._keys(row, after)
-        return Difference(paths=paths, replaces=replaces, delete_first=bool(kept))
+        in_place = bool(replaces) and self.cloud.replaces_in_place and not _autonamed(row, old)
+        return Difference(paths=paths, replaces=replaces, delete_first=bool(kept) or in_place)
 
     # ---------------------------------------------------------------- create, read, update, delete
 
@@ -159,8 +162,12 @@ class Operations:
         outputs = computed(row, self._born(identity, stored.hash, stored.revision, place, inputs))
         outputs = merge(outputs, stored.outputs)
         nodes = row.nodes(self._case(row, inputs, stored)) if row.nodes else None
-        if nodes and "status" in outputs and faults.lost_zones(self.clouds, place.cloud, nodes.zones):
-            outputs["status"] = "DEGRADED"
+        if (
+            nodes
+            and self.cloud.degraded.keys() <= outputs.keys()
+            and faults.lost_zones(self.clouds, place.cloud, nodes.zones)
+        ):
+            outputs |= self.cloud.degraded
         return Made(id=identity, inputs=stored.checked, outputs=self._outputs(row, inputs, place, outputs))
 
     def update(
@@ -229,6 +236,7 @@ class Operations:
         more = case.old is None or _asks_more(row, case)
         violations += [*self._silent(case.place), *faults.standing(case, nodes, more=more)]
         violations += judged(row, case, _phases(case, preview=preview), changed)
+        violations += [] if preview else self.cloud.any_apply(case, row)
         violations += judge.taken(case, row, keys, previewed, judge.Named(urn=urn, provider=self.provider))
         if more:
             violations += judge.offered(case, row)
@@ -253,12 +261,13 @@ class Operations:
         if any(f"{steps[-1]}Prefix" == key for key in inputs):
             return {}
         for attempt in count():
-            digest = sha1(f"{urn}#{attempt}".encode(), usedforsecurity=False).hexdigest()[:7]
-            name = f"{name_of(urn)[: row.name.longest - 8].rstrip('-')}-{digest}"
+            digits = sha1(f"{urn}#{attempt}".encode(), usedforsecurity=False).hexdigest()
+            name = row.name.make(name_of(urn), digits)
             previous = _inside(old, steps) if _autonamed(row, old) else None
-            tree = _nest(steps, previous or name)
-            if not self.cloud.bridged:
-                tree = merge(tree, {"metadata": {"annotations": {AUTONAMED: "true"}}})
+            tree: dict[str, Any] = _nest(steps, previous or name)
+            if name == name_of(urn):  # a copy of the logical name is made up once
+                return tree
+            tree = merge(tree, dict(self.cloud.autonamed))
             if previous or not any(self.clouds.owner_of(key) for key in self._keys(row, merge(dict(inputs), tree))):
                 return tree
         return {}
@@ -321,7 +330,7 @@ def _autonamed(row: Row, inputs: Mapping[str, Any]) -> bool:
     annotations = (
         (inputs.get("metadata") or {}).get("annotations") or {} if not is_unknown(inputs.get("metadata")) else {}
     )
-    return row.name.path in inputs.get(DEFAULTS, ()) or AUTONAMED in annotations
+    return row.name.path in inputs.get(DEFAULTS, ()) or AUTONAMED in annotations or inputs.get(CREATE_FIRST) is True
 
 
 def _misnamed(row: Row, case: Case) -> list[Violation]:

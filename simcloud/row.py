@@ -177,6 +177,14 @@ class Name:
     """True if an omitted name is made from the logical name."""
     says: str = ""
     """The pattern in words."""
+    made: Callable[[str, str], str] | None = None
+    """An omitted name, from the logical name and 40 hexadecimal digits; None: joined by a hyphen."""
+
+    def make(self, logical: str, digits: str) -> str:
+        """Make up an omitted name."""
+        if self.made is not None:
+            return self.made(logical, digits)
+        return f"{logical[: self.longest - 8].rstrip('-')}-{digits[:7]}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +214,7 @@ class Row:
     kept: bool = False
     """True for what the real cloud never deletes."""
     kept_source: str = ""
-    nodes: Callable[[Case], Nodes] | None = None
+    nodes: Callable[[Case], Nodes | None] | None = None
     """The machines it needs, for quotas and faults."""
 
 

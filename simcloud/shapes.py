@@ -22,7 +22,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from simcloud.values import DEFAULTS, is_unknown
+from simcloud.values import DEFAULTS, MARKS, is_unknown
 
 Shape = str | dict[str, Any]
 
@@ -87,7 +87,7 @@ def _object_problems(
     for key in sorted(set(required) - {key for key, item in value.items() if item is not None}):
         yield Problem(_join(path, key), "is required and missing. Set it.")
     for key, item in value.items():
-        if key == DEFAULTS:
+        if key in MARKS:
             continue
         if key not in fields:
             near = difflib.get_close_matches(key, fields, n=1)

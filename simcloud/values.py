@@ -16,6 +16,12 @@ UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 DEFAULTS = "__defaults"
 """Key under which bridged providers list the inputs they filled in. Source: pulumi-terraform-bridge, `pkg/tfbridge`."""
 
+CREATE_FIRST = "__createBeforeDelete"
+"""Key by which the Azure Native provider marks a name it made up. Source: pulumi-azure-native, provider.go."""
+
+MARKS = frozenset({DEFAULTS, CREATE_FIRST})
+"""Keys that providers put among inputs and no cloud ever sees."""
+
 AUTONAMED = "pulumi.com/autonamed"
 """Annotation that marks a name the Kubernetes provider made up. Source: pulumi-kubernetes, `provider/pkg/metadata`."""
 
@@ -71,9 +77,9 @@ def _whole(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Drop absent values and the bridge's `__defaults` marks at every depth."""
+    """Drop absent values and the providers' marks at every depth."""
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items() if key != DEFAULTS and item is not None}
+        return {key: plain(item) for key, item in value.items() if key not in MARKS and item is not None}
     if isinstance(value, list):
         return [plain(item) for item in value]
     return value

@@ -169,10 +169,10 @@ def compile_world(intent: Intent) -> dict[str, Any]:
     for cloud, region in facts.provider_regions:
         regions.setdefault(cloud, []).append(region)
     zones: dict[str, set[str]] = {}
+    for (cloud, region), place in facts.provider_regions.items():
+        zones.setdefault(f"{cloud}/{region}", set()).update(place.zone_names)
     for (cloud, region, _), offering in facts.offerings.items():
         zones.setdefault(f"{cloud}/{region}", set()).update(offering.zones)
-    for place, known in facts.provider_regions.items():
-        zones.setdefault("/".join(place), set()).update(known.zone_names)
     for row in intent.regions.values():
         zones.setdefault(f"{row.cloud}/{row.provider_region}", set()).update(row.zones)
     return {

@@ -27,7 +27,7 @@ from simcloud.world import World
 DROP = object()
 """As a value in a change: leave the input out."""
 
-AWS, GCP = "111122223333", "outlast-test"
+AWS, GCP, AZURE = "111122223333", "outlast-test", "0a1b2c3d-0000-4000-8000-000000000001"
 VPC, SUBNET, TEMPLATE = "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet", "aws:ec2/launchTemplate:LaunchTemplate"
 CLUSTER, NODES, ROLE = "aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup", "aws:iam/role:Role"
 BUCKET, RING, KEY = "aws:s3/bucket:Bucket", "gcp:kms/keyRing:KeyRing", "aws:kms/key:Key"
@@ -59,14 +59,24 @@ def _held(cloud: str, region: str, zone: str, machine_type: str, nodes: int) -> 
 WORLD_DOCUMENT = {
     "fleet": "test",
     "today": "2026-11-30",
-    "kubernetes_versions": {"aws": ["1.35", "1.36", "1.38"], "gcp": ["1.34", "1.35", "1.36", "1.37", "1.38"]},
+    "kubernetes_versions": {
+        "aws": ["1.35", "1.36", "1.38"],
+        "gcp": ["1.34", "1.35", "1.36", "1.37", "1.38"],
+        "azure": ["1.32", "1.33", "1.34", "1.35", "1.36", "1.37"],
+    },
     "add_ons": {"aws": {"coredns": {"1.35": "v1.10.1-eksbuild.1", "1.36": "v1.11.4-eksbuild.2"}}},
     "fleet_regions": {"us-east": "us-east-1", "eu-west": "europe-west4"},
-    "regions": {"aws": ["us-east-1", "eu-north-1"], "gcp": ["europe-west4", "europe-north1"]},
+    "regions": {
+        "aws": ["us-east-1", "eu-north-1"],
+        "gcp": ["europe-west4", "europe-north1"],
+        "azure": ["swedencentral", "polandcentral", "northcentralus"],
+    },
     "zones": {
         "aws/us-east-1": ["use1-az1", "use1-az2"],
         "aws/eu-north-1": ["eun1-az1"],
         "gcp/europe-west4": ["europe-west4-a", "europe-west4-b", "europe-west4-c"],
+        "azure/swedencentral": ["swedencentral-1", "swedencentral-2", "swedencentral-3"],
+        "azure/polandcentral": ["polandcentral-1"],
     },
     "machines": {
         "aws/p5.48xlarge": _machine(8, 192, "P", {"us-east-1": ["use1-az1"]}, "h100-sxm-80")
@@ -75,19 +85,33 @@ WORLD_DOCUMENT = {
             8, 208, "H100 ALL", {"europe-west4": ["europe-west4-b"], "europe-north1": []}, "h100-sxm-80"
         ),
         "gcp/a3-highgpu-1g": _machine(1, 26, "H100", {"europe-west4": ["europe-west4-b"]}, "h100-sxm-80"),
+        "azure/Standard_ND96isr_H100_v5": _machine(8, 96, "NDH100", {"swedencentral": []}, "h100-sxm-80"),
+        "azure/Standard_ND96isr_MI300X_v5": _machine(
+            8, 96, "NDMI300X", {"swedencentral": ["swedencentral-2"]}, "mi300x-192"
+        )
+        | {"profiles": []},
     },
     "quotas": {
         "aws/P": {"code": "P", "name": "P instances", "unit": "vcpu", "raise_with": "Service Quotas"},
         "gcp/H100": {"code": "H100", "name": "H100 GPUs", "unit": "gpus", "raise_with": "Cloud Quotas"},
         "gcp/ALL": {"code": "ALL", "name": "GPUs", "unit": "gpus", "raise_with": "Cloud Quotas", "account_wide": True},
+        "azure/NDH100": {"code": "NDH100", "name": "NDSH100v5 vCPUs", "unit": "vcpu", "raise_with": "the portal"},
+        "azure/NDMI300X": {
+            "code": "NDMI300X",
+            "name": "NDISv5MI300X vCPUs",
+            "unit": "vcpu",
+            "raise_with": "the portal",
+        },
     },
-    "accounts": {"aws": [AWS], "gcp": [GCP]},
+    "accounts": {"aws": [AWS], "gcp": [GCP], "azure": [AZURE]},
     "account_numbers": {f"gcp/{GCP}": "222233334444"},
     "granted": {
         f"aws/{AWS}/us-east-1/P": 768,
         f"gcp/{GCP}/europe-west4/H100": 32,
         f"gcp/{GCP}/europe-north1/H100": 32,
         f"gcp/{GCP}//ALL": 48,
+        f"azure/{AZURE}/swedencentral/NDH100": 384,
+        f"azure/{AZURE}/swedencentral/NDMI300X": 192,
     },
     "reservations": {
         "cr-1": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2),
@@ -96,12 +120,15 @@ WORLD_DOCUMENT = {
         "cr-block": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2) | {"block": True},
         "held": _held("gcp", "europe-west4", "europe-west4-b", "a3-highgpu-8g", 2),
         "held-c": _held("gcp", "europe-west4", "europe-west4-c", "a3-highgpu-8g", 2),
+        "group-1": _held("azure", "swedencentral", "swedencentral-1", "Standard_ND96isr_H100_v5", 2),
+        "group-2": _held("azure", "swedencentral", "swedencentral-2", "Standard_ND96isr_H100_v5", 2),
     },
 }
 
 CONFIG = {
     "aws": {"region": "us-east-1", "allowedAccountIds": json.dumps([AWS])},
     "gcp": {"region": "europe-west4", "project": GCP},
+    "azure-native": {"location": "swedencentral", "subscriptionId": AZURE},
 }
 
 

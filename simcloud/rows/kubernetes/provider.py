@@ -15,6 +15,7 @@ from simcloud.refusals import Refused, Violation
 from simcloud.row import Case, Place, Row
 from simcloud.rows.kubernetes import custom, objects
 from simcloud.state import Clouds, Link, Links, Stored
+from simcloud.values import AUTONAMED
 from simcloud.world import World
 
 LOAD_BALANCER = "simcloud:loadBalancer"
@@ -178,6 +179,7 @@ CLOUD = Cloud(
     host=host,
     provider_fixed=frozenset({"clusterIdentifier"}),
     bridged=False,
+    autonamed={"metadata": {"annotations": {AUTONAMED: "true"}}},
     global_ids=True,
     any_row=custom.row_of,
     any_check=any_check,

@@ -1,0 +1,214 @@
+"""Azure as the stand-in plugin of package `azure-native` knows it: subscriptions, locations, locks, and the rows.
+
+Ids are global. The provider is not bridged: it fills in a location (its own, else the group's) and a name, refuses to
+create what exists, and deletes before it makes a successor. Source: pulumi-azure-native, `provider/pkg/provider`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from outlast.errors import did_you_mean, listed
+from simcloud.cloud import Cloud, Session
+from simcloud.refusals import Refused, Violation
+from simcloud.row import Case, Place, Row, fill, words_of
+from simcloud.rows.azure import cluster, data, identity, network, nodes, outbound, private
+from simcloud.rows.azure.arm import GROUP, above, exists, holder
+from simcloud.state import Clouds, Link, Stored
+from simcloud.values import has_unknown
+from simcloud.world import World
+
+BALANCER = "simcloud:loadBalancer"
+"""What a Service of type LoadBalancer makes; it lies in the cluster's node resource group and goes with it."""
+
+_LOCKS = "Azure Resource Manager documentation, Lock your resources to protect your infrastructure"
+_MISSING = "Azure Resource Manager documentation, Troubleshoot common deployment errors: ResourceGroupNotFound"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subscription(Session):
+    """A configured provider, with the clouds it looks locations up in."""
+
+    clouds: Clouds
+
+
+def configure(config: Mapping[str, Any], world: World, clouds: Clouds) -> Session:
+    """Find the subscription; the simulated credentials reach those of the fleet's regions."""
+    region, ambient = _plain(config.get("location")), clouds.setting("account/azure")
+    reached = [ambient] if ambient else list(world.accounts("azure"))
+    subscription = str(config.get("subscriptionId") or (reached[0] if len(reached) == 1 else ""))
+    if region and region not in world.regions("azure"):
+        raise Refused(_location("location", region, world))
+    if subscription not in reached:
+        raise Refused(
+            Violation(
+                property="subscriptionId",
+                what="the credentials do not reach the subscription",
+                got=f"'{subscription}'",
+                allowed=listed(reached),
+                do="Use the credentials of the region's subscription, or correct regions.yaml",
+                source="Azure Resource Manager documentation, SubscriptionNotFound",
+            )
+        )
+    return Subscription(account=subscription, region=region, config=config, clouds=clouds)
+
+
+def _plain(location: object) -> str:
+    """`West Europe` and `westeurope` are one location."""
+    return str(location or "").replace(" ", "").lower()
+
+
+def _location(where: str, location: str, world: World) -> Violation:
+    known = world.regions("azure")
+    return Violation(
+        property=where,
+        what="is not an Azure location",
+        got=f"'{location}'",
+        allowed=listed(known),
+        do=did_you_mean(location, known) or "Use one of them",
+        source="Azure documentation, List of Azure regions; LocationNotAvailableForResourceType",
+    )
+
+
+def place(row: Row, inputs: Mapping[str, Any], session: Session) -> Place:
+    """Read the location; of a child, where the resource lies that it is part of."""
+    if row.place == "":
+        return Place(cloud="azure", account=session.account, region="")
+    where = inputs.get("location")
+    if isinstance(where, str) and not has_unknown(where):
+        return Place(cloud="azure", account=session.account, region=_plain(where))
+    here = Place(cloud="azure", account=session.account, region=session.region)
+    found = _around(_id(row, inputs, here), session)
+    return Place(cloud="azure", account=session.account, region=found.region) if found else here
+
+
+def _id(row: Row, inputs: Mapping[str, Any], where: Place) -> str:
+    return (fill(row.id, words_of(inputs, where)) or "") if isinstance(row.id, str) else ""
+
+
+def _around(identity: str, session: Session) -> Stored | None:
+    """The nearest resource above an id that has a location."""
+    found = None
+    while isinstance(session, Subscription) and (identity := above(identity)):
+        found = holder(session.clouds, identity)
+        if found is not None and found.region:
+            return found
+    return found
+
+
+def filled(row: Row, inputs: Mapping[str, Any], old: Mapping[str, Any], session: Session) -> Mapping[str, Any]:
+    """Fill in a location: the one before, the provider's, or the group's."""
+    if row.place is not None and not row.type.startswith("azure-native:privatedns:"):
+        return {}
+    group = _around(_id(row, {**inputs, "location": ""}, Place(cloud="", account=session.account, region="")), session)
+    where = old.get("location") or session.config.get("location") or (group.region if group else "")
+    return {"location": where} if where else {}
+
+
+def any_check(case: Case, row: Row) -> list[Violation]:
+    """Refuse a location that does not exist."""
+    where = case.get("location")
+    if row.place == "" or where is None or _plain(where) in case.world.regions("azure"):
+        return []
+    return [_location("location", str(where), case.world)]
+
+
+def any_apply(case: Case, row: Row) -> list[Violation]:
+    """Refuse what would live in nothing: a group, a parent or a scope that does not exist."""
+    parent = above(_id(row, case.inputs, case.place))
+    if not parent or exists(case.clouds, parent, case.place.account):
+        return []
+    reserved = any(key.startswith(parent) for key in case.world.reservations)
+    what = f"there is no '{parent}'"
+    return [] if reserved else [Violation(what=what, do="Create it first, or correct the name", source=_MISSING)]
+
+
+def inside(case: Case, clouds: Clouds) -> tuple[Link, ...]:
+    """Tie a resource to what it lives in: it goes when that goes, a group included."""
+    parent = holder(clouds, above(_id(CLOUD.rows[case.type], case.inputs, case.place)))
+    return (Link(property="", target=parent, holds=False, cascades=True),) if parent else ()
+
+
+def removing(stored: Stored, clouds: Clouds) -> None:
+    """Refuse a deletion that a lock forbids; remove what a cluster made in its node resource group."""
+    for lock in clouds.every("azure", identity.LOCK, stored.account):
+        scope = str(lock.inputs.get("scope", "")).rstrip("/")
+        if lock.serial != stored.serial and (
+            f"{stored.id}/".startswith(f"{scope}/") or scope.startswith(f"{stored.id}/")
+        ):
+            raise Refused(
+                Violation(what=f"lock '{lock.name}' on {scope} forbids it", do="Remove the lock first", source=_LOCKS)
+            )
+    for item in [stored, *(clouds.users(stored) if stored.type == GROUP else ())]:
+        _soften(item, clouds)
+    doomed = (
+        [stored] if stored.type != GROUP else [item for item in clouds.users(stored) if item.type == cluster.CLUSTER]
+    )
+    for item in doomed if stored.type in (GROUP, cluster.CLUSTER) else ():
+        born_here = {user.hash for user in clouds.users(item)}
+        for balancer in clouds.every(kind=BALANCER):
+            if balancer.hash in born_here:
+                clouds.remove(balancer)
+
+
+def _soften(item: Stored, clouds: Clouds) -> None:
+    """Keep the name of a vault or key that goes, since it can be recovered for a while; what is inside goes with it."""
+    if item.type not in (private.VAULT, data.KEY):
+        return
+    for user in clouds.users(item):
+        if user.type == data.KEY:
+            _soften(user, clouds)
+        elif above(user.id) == item.id:
+            clouds.remove(user)
+    clouds.keep(item)
+
+
+def invoke(function: str, given: Mapping[str, Any], session: Session, clouds: Clouds) -> Mapping[str, Any] | None:
+    """Answer the one function that a simulated cluster has: its kubeconfig, without anything secret."""
+    if function != "azure-native:containerservice:listManagedClusterUserCredentials":
+        return None
+    words = {"account": session.account, **{key: str(value) for key, value in given.items()}}
+    wanted = fill(str(CLOUD.rows[cluster.CLUSTER].id), words)
+    found = clouds.get("azure", cluster.CLUSTER, wanted or "", session.account)
+    if found is None or found.kept:
+        raise Refused(
+            Violation(
+                what=f"there is no cluster '{wanted or given}' in subscription {session.account}",
+                do="Create it first, or correct its name and group",
+                source="AKS REST API, Managed Clusters - List Cluster User Credentials",
+            )
+        )
+    document = base64.b64encode(cluster.kubeconfig(found).encode()).decode()
+    return {"kubeconfigs": [{"name": "clusterUser", "value": document}]}
+
+
+def echo(_row: Row, _where: Place, _inputs: Mapping[str, Any], _session: Session) -> Mapping[str, Any]:
+    """The provider knows nothing that is not among the inputs."""
+    return {}
+
+
+CLOUD = Cloud(
+    package="azure-native",
+    name="azure",
+    rows={
+        row.type: row for module in (identity, outbound, network, private, data, cluster, nodes) for row in module.ROWS
+    },
+    configure=configure,
+    place=place,
+    echo=echo,
+    filled=filled,
+    fixed=frozenset({"resourceGroupName", "location"}),
+    bridged=False,
+    autonamed={"__createBeforeDelete": True},
+    replaces_in_place=True,
+    degraded={"provisioningState": "Failed"},
+    global_ids=True,
+    any_check=any_check,
+    any_apply=any_apply,
+    inside=inside,
+    removing=removing,
+    invoke=invoke,
+)
