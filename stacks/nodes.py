@@ -47,6 +47,7 @@ def declare_nodes(
             device=device(place.cloud, card.resource, row.partition),
             node_devices=row.node_devices,
             nvme_disks=int(machine.nvme_count or 0),
+            disk_gib=row.disk_gib,
             capacity=row.capacity,
             reservation=row.reservation,
             scaling=row.scaling,

@@ -27,6 +27,8 @@ class ServedPool:
     """Engine image in the region's registry, by digest."""
     arguments: tuple[str, ...]
     """Flags of the engine."""
+    environment: Mapping[str, str]
+    """Settings of the engine that are no flags."""
     artifact: str
     """Digest of the weights."""
     adapters: Mapping[str, str]

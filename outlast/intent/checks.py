@@ -8,6 +8,7 @@ from outlast.errors import Problem, listed
 from outlast.intent.checks_capacity import check_capacity
 from outlast.intent.checks_models import check_demand, check_models
 from outlast.intent.checks_regions import check_origins, check_regions
+from outlast.intent.images import check_images
 from outlast.intent.intent import Intent
 from outlast.intent.known import unknown
 
@@ -105,13 +106,8 @@ def check_tenants(intent: Intent) -> Iterator[Problem]:
 
 
 def check_releases(intent: Intent) -> Iterator[Problem]:
-    """Artifacts hold the engine image; adapters and variants name things that exist."""
-    if "engine" not in intent.artifacts.images:
-        yield Problem(
-            where=f"{intent.name}/artifacts.yaml, images",
-            what="there is no image 'engine'",
-            do="Release the engine image and add it",
-        )
+    """Images that nodes need are released; adapters and variants name things that exist."""
+    yield from check_images(intent)
     for name, artifact in intent.artifacts.adapters.items():
         tenant = artifact.residency.removeprefix("tenant:")
         if artifact.residency.startswith("tenant:") and tenant not in intent.tenants_file.tenants:

@@ -7,6 +7,8 @@ from outlast.facts.models import Accelerator
 from outlast.intent.models import WHOLE
 
 MIG, SLICED = "mig-", "slice-"
+SLICEABLE = "nvidia.com/gpu"
+"""Resource of the cards whose time can be shared. Source: NVIDIA device plugin, time-slicing; AMD's plugin has none."""
 
 
 def parts_of_card(partition: str) -> int:
@@ -43,6 +45,9 @@ def why_not_divided(card: Accelerator, partition: str) -> Problem | None:
     if partition == WHOLE:
         return None
     parts = parts_of_card(partition)
+    if is_sliced(partition) and card.resource != SLICEABLE:
+        what, do = f"{card.accelerator} has no time-slices: its device plugin gives whole cards only", "Write 'whole'"
+        return Problem(where="", what=what, got=partition, do=do)
     if is_sliced(partition):
         what, do = "a card is sliced into two parts or more", "Write 'whole', or 'slice-2' and up"
         return None if parts > 1 else Problem(where="", what=what, got=partition, do=do)
