@@ -46,6 +46,7 @@ def declare_nodes(
             node_devices=row.node_devices,
             nvme_disks=int(machine.nvme_count or 0),
             interconnect_cards=_interconnect_cards(intent, place, row),
+            disk_gib=row.disk_gib,
             capacity=row.capacity,
             reservation=row.reservation,
             block=held is not None and held.block,

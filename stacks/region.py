@@ -34,6 +34,7 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
             pools=tuple(serving.served_pool(intent, place, key, block) for key in block.pools),
             partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
             stage={key: _digests(intent, row.stage) for key, row in block.node_pools.items()},
+            disks_image=serving.disks_image(intent, place),
             stager=_stager(intent, place, base, key, opts).annotations,
             gateway_address=address,
             nodes=(*system, *nodes),

@@ -170,7 +170,10 @@ def make_documents(*regions: str) -> dict[str, dict[str, Any]]:
             "losses": {"region": 1, "zone": 1, "replica": 1},
         },
         "capacity": {"regions": {name: make_holdings(name) for name in names}},
-        "artifacts": {"models": {"weights": make_artifact()}, "images": {"engine": make_artifact()}},
+        "artifacts": {
+            "models": {"weights": make_artifact()},
+            "images": dict.fromkeys(("engine", "disks"), make_artifact()),
+        },
         "operations": {},
         "waivers": {},
         "variants": {},

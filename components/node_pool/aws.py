@@ -14,13 +14,13 @@ import pulumi
 import pulumi_aws as aws
 
 from components import names
-from components.node_pool.contract import PRESENT, NodePool, NodePoolArgs
+from components.node_pool.contract import DISKS, NodePool, NodePoolArgs, node_labels, operator_labels, tags, taint
 from outlast.errors import ConfigError, Problem
-from outlast.intent.models import WHOLE
-from outlast.intent.partitions import is_sliced
 
 _ROOT_GIB = 200
 _ROOT_MIB_S = 250
+_NO_SCHEDULE = "NO_SCHEDULE"
+"""The contract's effect in the words of EKS."""
 _REPLACED = ("NvidiaXID64Error", "NvidiaXID79Error")
 """Faults that a reboot brings back: memory that cannot be mapped away, a card that has left its bus.
 
@@ -28,13 +28,15 @@ Source: NVIDIA XID error documentation; EKS would reboot the node for both.
 """
 _REPAIR_MINUTES = 10
 _BOUNDARY = "==OUTLAST=="
-_NODE_CONFIG = """apiVersion: node.eks.aws/v1alpha1
+_NODE_CONFIG = f"""apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:
   instance:
     localStorage:
       strategy: RAID0
+      mountPath: {DISKS}
 """
+"""Joins a node's NVMe disks at ``0`` below the path. Source: nodeadm API reference, LocalStorageOptions."""
 
 
 class AwsNodePool(NodePool):
@@ -45,10 +47,7 @@ class AwsNodePool(NodePool):
     def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
         place = args.place
-        labels = names.labels(
-            fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction, node_pool=args.key
-        )
-        template = self._template(name, args, labels)
+        template = self._template(name, args, tags(args))
         elastic = args.scaling == "elastic"
         group = aws.eks.NodeGroup(
             name,
@@ -74,9 +73,9 @@ class AwsNodePool(NodePool):
                 update_strategy="MINIMAL" if args.capacity == "reserved" else "DEFAULT",
             ),
             node_repair_config=_repair(),
-            labels=labels | _device_labels(args),
-            taints=[aws.eks.NodeGroupTaintArgs(key=args.gpu_resource, value=PRESENT, effect="NO_SCHEDULE")],
-            tags=labels,
+            labels=node_labels(args) | operator_labels(args) | _autoscaler_labels(args),
+            taints=[aws.eks.NodeGroupTaintArgs(key=taint(args).key, value=taint(args).value, effect=_NO_SCHEDULE)],
+            tags=tags(args),
             opts=self.child(
                 depends_on=[args.cluster, args.identity, args.network],
                 ignore_changes=["scalingConfig.desiredSize"] if elastic else None,
@@ -93,12 +92,13 @@ class AwsNodePool(NodePool):
         Source: Cluster Autoscaler on AWS, auto-discovery setup.
         """
         scaling_group = group.resources.apply(lambda found: found[0].autoscaling_groups[0].name)
-        tags = {
+        keeps_off = taint(args)
+        offers = {
             "label": ("label/outlast-node-pool", args.key),
-            "taint": (f"taint/{args.gpu_resource}", f"{PRESENT}:NoSchedule"),
+            "taint": (f"taint/{keeps_off.key}", f"{keeps_off.value}:{keeps_off.effect}"),
             "device": (f"resources/{args.device}", str(args.node_devices)),
         }
-        for kind, (key, value) in tags.items():
+        for kind, (key, value) in offers.items():
             aws.autoscaling.Tag(
                 f"{name}-{kind}",
                 region=args.place.provider_region,
@@ -218,16 +218,12 @@ def _interfaces(args: NodePoolArgs) -> dict[str, object]:
     }
 
 
-def _device_labels(args: NodePoolArgs) -> dict[str, str]:
-    """Return labels that say what devices nodes offer, for the operator that divides cards and for an autoscaler.
+def _autoscaler_labels(args: NodePoolArgs) -> dict[str, str]:
+    """Return the label by which an autoscaler tells nodes with cards, and which, from others.
 
-    A configuration of the operator has the name of the partition; the serving layer declares it.
+    Source: Cluster Autoscaler on AWS, GPU node groups.
     """
-    labels = {"k8s.amazonaws.com/accelerator": args.accelerator}
-    if args.partition == WHOLE:
-        return labels
-    key = "nvidia.com/device-plugin.config" if is_sliced(args.partition) else "nvidia.com/mig.config"
-    return labels | {key: args.partition}
+    return {"k8s.amazonaws.com/accelerator": args.accelerator}
 
 
 def user_data() -> str:

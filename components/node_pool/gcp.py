@@ -12,7 +12,7 @@ import pulumi
 import pulumi_gcp as gcp
 
 from components import names
-from components.node_pool.contract import NodePool, NodePoolArgs
+from components.node_pool.contract import NodePool, NodePoolArgs, node_labels, tags
 from outlast.errors import ConfigError, FactError, Problem, listed
 from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
@@ -64,8 +64,6 @@ class GcpNodePool(NodePool):
 
 
 def _node_config(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigArgs:
-    place = args.place
-    labels = names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction, node_pool=args.key)
     affinity = gcp.container.NodePoolNodeConfigReservationAffinityArgs
     return gcp.container.NodePoolNodeConfigArgs(
         machine_type=args.machine_type,
@@ -75,8 +73,8 @@ def _node_config(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigArgs:
         service_account=args.identity.principal,
         oauth_scopes=["https://www.googleapis.com/auth/cloud-platform"],
         spot=args.capacity == "spot",
-        labels=labels,
-        resource_labels=labels,
+        labels=node_labels(args),
+        resource_labels=tags(args),
         guest_accelerators=[_guest_accelerator(args)],
         gvnic=gcp.container.NodePoolNodeConfigGvnicArgs(enabled=True),
         # Whole images before the start: a replica that runs must not need its registry.

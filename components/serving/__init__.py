@@ -2,7 +2,18 @@
 
 from components.serving.contract import NAMESPACE, STAGER, ServedPool, Serving, ServingArgs
 from components.serving.devices import device
+from components.serving.disks import disks_image
 from components.serving.engine import served_pool
 from components.serving.layer import declare
 
-__all__ = ["NAMESPACE", "STAGER", "ServedPool", "Serving", "ServingArgs", "declare", "device", "served_pool"]
+__all__ = [
+    "NAMESPACE",
+    "STAGER",
+    "ServedPool",
+    "Serving",
+    "ServingArgs",
+    "declare",
+    "device",
+    "disks_image",
+    "served_pool",
+]

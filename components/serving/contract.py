@@ -27,6 +27,8 @@ class ServedPool:
     """Engine image in the region's registry, by digest."""
     arguments: tuple[str, ...]
     """Flags of the engine."""
+    environment: Mapping[str, str]
+    """Settings of the engine that are no flags."""
     artifact: str
     """Digest of the weights."""
     adapters: Mapping[str, str]
@@ -55,6 +57,8 @@ class ServingArgs:
     """Node pool -> digests of the artifacts on its nodes' cache."""
     stager: Mapping[str, pulumi.Input[str]]
     """Annotations by which the service account of the stager is somebody to the cloud."""
+    disks_image: str | None
+    """What joins local disks, in the region's registry, by digest; None where nodes join their own."""
     gateway_address: GatewayAddress
     nodes: tuple[pulumi.Resource, ...]
     """Node pools that must stand before replicas are asked for, and go after them."""

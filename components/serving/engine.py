@@ -1,26 +1,33 @@
 """What a replica runs: image, flags, weights and adapters, decided from lock and intent, without any cluster.
 
-Flags that depend on the model's shape and the card come from the record that the plan's memory comes from.
+Flags that depend on the model's shape and the card come from the record that the plan's memory comes from; they are the
+same for the engine of every vendor, which is another build of it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from components.base import Place
 from components.images.contract import address
 from components.serving.contract import ServedPool
 from components.serving.devices import device
 from outlast.intent import Intent
+from outlast.intent.images import ENGINES
 from outlast.lock import LockPool, LockRegion
 from outlast.replica import engine_flags, memory_of, part_of_partition, replica_of
 
-ENGINE = "engine"
-"""Image in artifacts.yaml that every pool runs."""
 MODELS = "/models"
 """Where a replica sees its weights."""
 ADAPTERS = "/adapters"
 """Where it sees its adapters, each in a folder of the fine-tune's name."""
 PORT = 8000
 _DRAIN_S = 90
+_ENVIRONMENT: Mapping[str, Mapping[str, str]] = MappingProxyType({"amd.com/gpu": {"VLLM_ROCM_USE_AITER": "1"}})
+"""Resource of a whole GPU -> settings of its engine: AMD's own kernels, which are off unless asked for.
+Source: AMD ROCm documentation, vLLM V1 performance optimization.
+"""
 
 
 def served_pool(intent: Intent, place: Place, key: str, block: LockRegion) -> ServedPool:
@@ -32,13 +39,13 @@ def served_pool(intent: Intent, place: Place, key: str, block: LockRegion) -> Se
     """
     pool = block.pools[key]
     partition = block.node_pools[next(iter(pool.places))].partition
-    image = intent.artifacts.images[ENGINE]
     gpu_resource = intent.facts.accelerators[pool.accelerator].resource
+    engine = ENGINES[gpu_resource]
     adapters = _adapters(intent, place, pool)
     return ServedPool(
         key=key,
         model=pool.pool,
-        image=f"{address(place, ENGINE)}@{image.digest}",
+        image=f"{address(place, engine)}@{intent.artifacts.images[engine].digest}",
         arguments=(
             f"--model={MODELS}",
             f"--served-model-name={pool.pool}",
@@ -47,6 +54,7 @@ def served_pool(intent: Intent, place: Place, key: str, block: LockRegion) -> Se
             "--enable-force-include-usage",
             *(("--lora-modules", *(f"{name}={ADAPTERS}/{name}" for name in adapters)) if adapters else ()),
         ),
+        environment=_ENVIRONMENT.get(gpu_resource, {}),
         artifact=intent.artifacts.models[pool.model].digest,
         adapters=adapters,
         gpu_resource=gpu_resource,

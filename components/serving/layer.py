@@ -10,6 +10,7 @@ import pulumi_kubernetes as k8s
 
 from components import names
 from components.node_pool.contract import CACHE
+from components.serving import disks
 from components.serving.contract import NAMESPACE, STAGER, ServedPool, Serving, ServingArgs
 from components.serving.devices import overlay
 from components.serving.pod import GATEWAY, gateway_labels, pod, pool_labels
@@ -67,6 +68,7 @@ class ServingLayer(Serving):
             opts=self._inside(namespace),
         )
         self._operator()
+        self._disks()
         deployments = [self._pool(pool, [namespace, account]) for pool in args.pools]
         self._gateway(namespace)
         self.workloads = pulumi.Output.all(*(deployment.id for deployment in deployments))
@@ -88,14 +90,7 @@ class ServingLayer(Serving):
         configs = self._overlay.operator_configs(self._args.partitions)
         if not configs:
             return
-        namespace = k8s.core.v1.Namespace(
-            f"{self._name}-{OPERATOR}",
-            metadata={
-                "name": OPERATOR,
-                "labels": self._labels | {"pod-security.kubernetes.io/enforce": "privileged"},
-            },
-            opts=self._inside(),
-        )
+        namespace = self._privileged(OPERATOR)
         for name, data in configs.items():
             k8s.core.v1.ConfigMap(
                 f"{self._name}-{name}",
@@ -103,6 +98,35 @@ class ServingLayer(Serving):
                 data=data,
                 opts=self._inside(namespace),
             )
+
+    def _disks(self) -> None:
+        """Declare what joins the local disks of nodes that come up with raw ones."""
+        if self._args.disks_image is None:
+            return
+        namespace, logical = self._privileged(disks.NAME), f"{self._name}-{disks.NAME}"
+        script = k8s.core.v1.ConfigMap(
+            logical,
+            metadata=self._metadata(disks.NAME, namespace=disks.NAME),
+            data=disks.script(),
+            opts=self._inside(namespace),
+        )
+        k8s.apps.v1.DaemonSet(
+            logical,
+            metadata=self._metadata(disks.NAME, namespace=disks.NAME, annotations=_SKIP_AWAIT),
+            spec={
+                "selector": {"matchLabels": disks.labels()},
+                "template": disks.pod(self._args.disks_image, self._overlay.RAW_DISKS),
+            },
+            opts=self._inside(script),
+        )
+
+    def _privileged(self, name: str) -> k8s.core.v1.Namespace:
+        """Declare a namespace of what has to reach into nodes."""
+        return k8s.core.v1.Namespace(
+            f"{self._name}-{name}",
+            metadata={"name": name, "labels": self._labels | {"pod-security.kubernetes.io/enforce": "privileged"}},
+            opts=self._inside(),
+        )
 
     def _pool(self, pool: ServedPool, after: list[pulumi.Resource]) -> k8s.apps.v1.Deployment:
         labels = pool_labels(pool)

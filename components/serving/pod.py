@@ -12,6 +12,7 @@ GATEWAY = "gateway"
 _ZONE = "topology.kubernetes.io/zone"
 _HOST = "kubernetes.io/hostname"
 _USER = 10001
+_ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "HOME": "/tmp"}
 
 
 def pool_labels(pool: ServedPool) -> dict[str, str]:
@@ -88,7 +89,7 @@ def _container(pool: ServedPool) -> dict[str, Any]:
         "name": "engine",
         "image": pool.image,
         "args": list(pool.arguments),
-        "env": [{"name": "HF_HUB_OFFLINE", "value": "1"}, {"name": "HOME", "value": "/tmp"}],
+        "env": [{"name": name, "value": value} for name, value in {**_ENVIRONMENT, **pool.environment}.items()],
         "ports": [{"name": "http", "containerPort": PORT}],
         "resources": {"requests": devices, "limits": devices},
         "securityContext": {

@@ -12,6 +12,7 @@ from outlast.intent.checks_forms import check_forms
 from outlast.intent.checks_models import check_demand, check_models
 from outlast.intent.checks_regions import check_origins, check_regions
 from outlast.intent.checks_versions import check_versions
+from outlast.intent.images import check_images
 from outlast.intent.intent import Intent
 from outlast.intent.known import unknown
 
@@ -113,13 +114,8 @@ def check_tenants(intent: Intent) -> Iterator[Problem]:
 
 
 def check_releases(intent: Intent) -> Iterator[Problem]:
-    """Artifacts hold the engine image; adapters and variants name things that exist."""
-    if "engine" not in intent.artifacts.images:
-        yield Problem(
-            where=f"{intent.name}/artifacts.yaml, images",
-            what="there is no image 'engine'",
-            do="Release the engine image and add it",
-        )
+    """Images that nodes need are released; adapters and variants name things that exist."""
+    yield from check_images(intent)
     for name, artifact in intent.artifacts.adapters.items():
         tenant = artifact.residency.removeprefix("tenant:")
         if artifact.residency.startswith("tenant:") and tenant not in intent.tenants_file.tenants:

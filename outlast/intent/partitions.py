@@ -7,11 +7,8 @@ from outlast.facts.models import Accelerator
 from outlast.intent.models import WHOLE
 
 MIG, SLICED = "mig-", "slice-"
-_SHARES_TIME = "nvidia.com/"
-"""Resources of the device plugin that shares a card's time; AMD's does not yet.
-
-Source: https://github.com/ROCm/k8s-device-plugin/issues/111
-"""
+SLICEABLE = "nvidia.com/gpu"
+"""Resource of the cards whose time can be shared. Source: NVIDIA device plugin, time-slicing; AMD's plugin has none."""
 
 
 def parts_of_card(partition: str) -> int:
@@ -48,8 +45,8 @@ def why_not_divided(card: Accelerator, partition: str) -> Problem | None:
     if partition == WHOLE:
         return None
     parts = parts_of_card(partition)
-    if is_sliced(partition) and not card.resource.startswith(_SHARES_TIME):
-        what, do = f"the device plugin of {card.accelerator} shares no card's time", "Write 'whole'"
+    if is_sliced(partition) and card.resource != SLICEABLE:
+        what, do = f"{card.accelerator} has no time-slices: its device plugin gives whole cards only", "Write 'whole'"
         return Problem(where="", what=what, got=partition, do=do)
     if is_sliced(partition):
         what, do = "a card is sliced into two parts or more", "Write 'whole', or 'slice-2' and up"

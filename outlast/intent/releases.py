@@ -29,7 +29,7 @@ class ArtifactsFile(Strict):
     models: dict[Name, Artifact] = Field(min_length=1)
     adapters: dict[Name, Artifact] = {}
     images: dict[Name, Artifact] = Field(min_length=1)
-    """Engine and gateway images; ``engine`` is required by every pool."""
+    """``engine`` for NVIDIA cards, ``engine-amd`` for AMD cards, ``disks`` where a cloud leaves local disks raw."""
 
 
 class Drill(Strict):

@@ -16,6 +16,7 @@ from outlast.lock.applied import (
     read_applied,
     write_applied,
 )
+from outlast.lock.cache import CONTAINERS_RATIO, cache_gib, overstaged
 from outlast.lock.declared import ShortQuota, cap_needs, quota_needs, short_caps, short_quotas, undeclared
 from outlast.lock.digest import Freshness, freshness, input_digests, lock_digest, stale_problem
 from outlast.lock.models import (
@@ -47,6 +48,7 @@ from outlast.lock.reading import (
 )
 
 __all__ = [
+    "CONTAINERS_RATIO",
     "LOCK_FILE",
     "MAX_WINDOWS",
     "SYSTEM_ZONE_NODES",
@@ -73,6 +75,7 @@ __all__ = [
     "applied_in",
     "applied_output",
     "applied_path",
+    "cache_gib",
     "cap_needs",
     "check_lock",
     "counts_of",
@@ -83,6 +86,7 @@ __all__ = [
     "lock_text",
     "nodes_for",
     "overfull",
+    "overstaged",
     "parse_lock",
     "quota_needs",
     "read_applied",

@@ -13,6 +13,7 @@ import yaml
 from outlast.errors import BrokenLock, Problem, listed
 from outlast.intent.models import WHOLE
 from outlast.intent.reading import parse_yaml, validate
+from outlast.lock.cache import overstaged
 from outlast.lock.models import Lock, LockNodePool, LockPool, LockRegion
 
 LOCK_FILE = "plan.lock.yaml"
@@ -98,14 +99,8 @@ def _check_node_pool(where: str, key: str, row: LockNodePool) -> Iterator[Proble
             got=row.reservation or "none",
             do="Plan again",
         )
-    if row.stage_gib > row.disk_gib:
-        yield Problem(
-            where=f"{where}.stage_gib",
-            what="the staged artifacts do not fit the NVMe cache",
-            got=f"{row.stage_gib:g} GiB",
-            allowed=f"{row.disk_gib} GiB",
-            do="Use a machine type with more local NVMe",
-        )
+    if problem := overstaged(f"{where}.stage_gib", row.stage_gib, row.disk_gib, row.machine_type):
+        yield problem
 
 
 def _check_pool(where: str, block: LockRegion, pool: LockPool) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from outlast.facts import LIST_BASIS
 from outlast.intent.checks_forms import without_admin
 from outlast.intent.checks_regions import zones_of
 from outlast.intent.known import unknown
-from outlast.lock import LockNodePool, freshness, short_ranges, stale_problem, undeclared
+from outlast.lock import LockNodePool, freshness, overstaged, short_ranges, stale_problem, undeclared
 from outlast.operations.findings import Situation, Verdict
 from outlast.replica import misfits
 
@@ -162,17 +162,8 @@ def check_disks(situation: Situation, region: str) -> Iterator[tuple[Verdict, Pr
         if machine.nvme_count is None:
             what = f"no source says what local disks {machine.machine_type} has"
             yield "warning", Problem(where=where, what=what, got=f"{staged_gib:g} GiB staged", do="Look at one node")
-        elif staged_gib > machine.disk_gib:
-            yield (
-                "failed",
-                Problem(
-                    where=where,
-                    what="the staged artifacts do not fit the local disks",
-                    got=f"{staged_gib:,.0f} GiB",
-                    allowed=f"up to {machine.disk_gib:,} GiB of {machine.machine_type}",
-                    do="Use a machine type with more local disk, or fewer models a node",
-                ),
-            )
+        elif problem := overstaged(where, staged_gib, machine.disk_gib, machine.machine_type):
+            yield "failed", problem
 
 
 def check_prices(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from string import ascii_lowercase
 
 from outlast.errors import PlanError, Problem
@@ -20,6 +21,7 @@ from outlast.lock import (
     Slices,
     Window,
     nodes_for,
+    overstaged,
     quota_needs,
 )
 from outlast.planner.arrays import Arrays, CellKey, Lane, LaneKey
@@ -114,16 +116,9 @@ def _row(arrays: Arrays, node_pool: str, zone: str, running: list[Lane], held: M
     declared = place.node_pools[node_pool]
     machine = arrays.intent.facts.machine_types[place.cloud, declared.machine_type]
     names, size_gib = staged(arrays, (name for lane in running for name in artifacts_of(arrays, region, lane.pool)))
-    if size_gib > machine.disk_gib:
-        raise PlanError(
-            Problem(
-                where=f"{arrays.intent.name}/regions.yaml, regions.{region}.node_pools.{node_pool}",
-                what=f"the artifacts that {declared.machine_type} stages do not fit its disks ({', '.join(names)})",
-                got=f"{size_gib:,.0f} GiB",
-                allowed=f"up to {machine.disk_gib:,} GiB",
-                do="Use a machine type with more local NVMe, or put fewer models on it",
-            )
-        )
+    where = f"{arrays.intent.name}/regions.yaml, regions.{region}.node_pools.{node_pool}"
+    if problem := overstaged(where, size_gib, machine.disk_gib, machine.machine_type):
+        raise PlanError(replace(problem, what=f"{problem.what} ({', '.join(names)})"))
     row = LockNodePool(
         id=node_pool,
         zone=zone,

@@ -29,7 +29,7 @@ BROKEN = [
     ("a negative count", f"{ROW}/nodes/min", -1, ["gh100-1-a.nodes.min", "got -1", "0 or more"]),
     ("a key of another number", f"{EAST}/node_pools/big-1-a", {}, ["node_pools.big-1-a"]),
     ("reserved without a reservation", f"{ROW}/capacity", "reserved", ["gh100-1-a.reservation", "got none"]),
-    ("more staged than fits", f"{ROW}/stage_gib", 9000, ["gh100-1-a.stage_gib", "9000 GiB", "6000 GiB"]),
+    ("more staged than fits", f"{ROW}/stage_gib", 4501, ["gh100-1-a.stage_gib", "4,501 GiB", "4,500 GiB"]),
     ("a floor above the plan", f"{POOL}/replicas/floor", 5, ["chat-h100.replicas", "floor 5", "planned 4"]),
     ("a maximum below the plan", f"{POOL}/replicas/max", 3, ["chat-h100.replicas", "planned 4, max 3"]),
     ("more canaries than replicas", f"{POOL}/replicas/canary", 5, ["chat-h100.replicas", "canary 5"]),

@@ -370,7 +370,7 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
     ),
     "a reservation without end": (lambda: situation(reserved(ends=None)), {"reservation-term"}),
     "a larger model that fits": (lambda: situation(make_intent(models=LARGER)), {"memory"}),
-    "artifacts that just fit": (lambda: situation(grown_artifact("28311 GiB")), {"disk"}),
+    "artifacts that just fit": (lambda: situation(grown_artifact("21234 GiB")), {"disk"}),
     "prices as old as they may be": (lambda: situation(with_ages(prices="333 d")), {"price-age"}),
     "statements as old as they may be": (lambda: situation(with_ages(quotas="29 d")), {"quota-age"}),
     "goodput as old as it may be": (lambda: situation(with_ages(goodput="29 d")), {"goodput-age"}),

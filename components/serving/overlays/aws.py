@@ -10,6 +10,8 @@ import pulumi
 from components.serving.contract import Gateway
 from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
+RAW_DISKS = ""
+"""None: nodes join their local disks themselves."""
 _GPU = "nvidia.com/gpu"
 """What its machine types with divided cards offer."""
 

@@ -18,6 +18,7 @@ NAMESPACE = "kubernetes:core/v1:Namespace"
 SERVICE = "kubernetes:core/v1:Service"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 
 _DOCS = "Kubernetes documentation"
 _API = "Kubernetes API Reference"
@@ -130,6 +131,35 @@ def _mount_without_volume(case: Case) -> Iterator[Violation]:
                 yield Violation(property=where, what=f"there is no volume '{name}'", do="Add it to the pod's volumes")
 
 
+@refusal(f"{_DOCS}, Volumes: Mount propagation")
+def _propagation_needs_privilege(case: Case) -> Iterator[Violation]:
+    for kind in ("containers", "initContainers"):
+        for where, container in case.each(f"spec.template.spec.{kind}.*"):
+            privileged = (container.get("securityContext") or {}).get("privileged")
+            modes = [mount.get("mountPropagation") for mount in container.get("volumeMounts") or []]
+            if "Bidirectional" in modes and privileged is not True and not is_unknown(privileged):
+                yield Violation(
+                    property=f"{where}.securityContext.privileged",
+                    what="only a privileged container may mount for the node",
+                    got=str(privileged),
+                    allowed="true",
+                    do="Make it privileged, or mount without mountPropagation: Bidirectional",
+                )
+
+
+@refusal(f"{_DOCS}, DaemonSet: Pod Template")
+def _restarts_always(case: Case) -> Iterator[Violation]:
+    policy = case.get("spec.template.spec.restartPolicy", "Always")
+    if policy != "Always":
+        yield Violation(
+            property="spec.template.spec.restartPolicy",
+            what="pods of a DaemonSet always restart",
+            got=f"'{policy}'",
+            allowed="Always",
+            do="Leave it out",
+        )
+
+
 @refusal(f"{_DOCS}, Resource Management for Pods and Containers")
 def _quantity(case: Case) -> Iterator[Violation]:
     for kind in ("containers", "initContainers"):
@@ -238,6 +268,11 @@ def _deployment_status(born: Born) -> dict[str, Any]:
     return {"replicas": count, "readyReplicas": count, "availableReplicas": count, "updatedReplicas": count}
 
 
+def _daemon_status(_: Born) -> dict[str, Any]:
+    """Say that nothing runs yet: which nodes there are is not simulated."""
+    return dict.fromkeys(("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"), 0)
+
+
 def _namespaced(
     type_: str,
     *refusals: Refusal,
@@ -286,7 +321,20 @@ ROWS = (
         _mount_without_volume,
         _quantity,
         _gpu_limits,
+        _propagation_needs_privilege,
         outputs={"status": _deployment_status},
+        immutable="spec.selector",
+    ),
+    _namespaced(
+        DAEMON_SET,
+        _selector_matches_nothing,
+        _containers,
+        _mount_without_volume,
+        _quantity,
+        _gpu_limits,
+        _propagation_needs_privilege,
+        _restarts_always,
+        outputs={"status": _daemon_status},
         immutable="spec.selector",
     ),
     _namespaced("kubernetes:policy/v1:PodDisruptionBudget", _one_budget),
