@@ -25,6 +25,7 @@ from outlast.facts.models import (
     ModelShape,
     NetworkBaseline,
     Offering,
+    Permission,
     Price,
     ProviderRegion,
     QuotaFact,
@@ -59,6 +60,8 @@ class Facts:
     """(cloud, minor version) -> row."""
     add_ons: Mapping[tuple[str, str, str], AddOn]
     """(cloud, add-on, minor version of Kubernetes) -> row."""
+    permissions: Mapping[tuple[str, str, str], Permission]
+    """(cloud, resource type, verb) -> row."""
 
     def can(self, cloud: str, capability: str) -> bool:
         """Whether a cloud has a capability."""
@@ -120,6 +123,7 @@ def load_facts(config_root: Path) -> Facts:
         capabilities=_index(rows["capabilities"], "cloud", "capability"),
         kubernetes_versions=_index(rows["kubernetes_versions"], "cloud", "kubernetes"),
         add_ons=_index(rows["add_ons"], "cloud", "add_on", "kubernetes"),
+        permissions=_index(rows["permissions"], "cloud", "type", "verb"),
     )
     problems.extend(_check(facts, rows))
     if problems:
@@ -143,6 +147,7 @@ _FILES: Mapping[str, type[Row]] = MappingProxyType(
         "capabilities": Capability,
         "kubernetes_versions": KubernetesVersion,
         "add_ons": AddOn,
+        "permissions": Permission,
     }
 )
 _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -158,6 +163,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "capabilities": ("cloud", "capability"),
         "kubernetes_versions": ("cloud", "kubernetes"),
         "add_ons": ("cloud", "add_on", "kubernetes"),
+        "permissions": ("cloud", "type", "verb"),
         "quotas": ("cloud", "quota_code"),
     }
 )
