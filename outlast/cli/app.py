@@ -16,6 +16,7 @@ from outlast.cli import (
     own_fleet,
     permissions,
     plans,
+    rendering,
     replica,
     sim,
     spending,
@@ -68,6 +69,7 @@ app.command()(permissions.permissions)
 app.command()(replica.replica)
 app.command()(spending.previews)
 app.command()(spending.spend)
+app.command()(rendering.render)
 app.command()(deployments.applied)
 app.command()(deployments.exports)
 app.add_typer(sim.app, name="sim")
