@@ -27,6 +27,8 @@ from stacks.run import declare as declare_stack
 from tests.builders import CONFIG, demo_intent, facts, make_intent
 from tests.recording import declare
 
+GRANTED = ("policyArn", "roleDefinitionId", "role")
+"""Inputs that name what is granted; the first one that is there does, since `role` can also be whom."""
 BOUNDARY = "arn:aws:iam::111122223333:policy/bounded"
 PARTS = st.integers(1, 32).map("x".__mul__)
 
@@ -76,12 +78,15 @@ def test_every_type_that_stacks_declare_can_be_read_and_made():
     assert [name for name in types if not (verbs[name] >= {"create", "read"} or "all" in verbs[name])] == []
 
 
-@pytest.mark.parametrize("property_", ["policyArn", "role"])
-def test_what_stacks_grant_may_be_granted(property_):
-    granting = [r for r in declared() if r.type.endswith(("IAMMember", "rolePolicyAttachment:RolePolicyAttachment"))]
-    words = {str(r.get(property_)) for r in granting if str(r.get(property_)).startswith(("roles/", "arn:"))}
-    assert words
-    assert words - granted_words("grant") == set()
+GRANTING = sorted(row.type for row in facts().permissions.values() if row.verb == "grant")
+
+
+@pytest.mark.parametrize("type_", GRANTING)
+def test_what_stacks_grant_may_be_granted(type_):
+    (row,) = (row for row in facts().permissions.values() if (row.type, row.verb) == (type_, "grant"))
+    granting = [resource for resource in declared() if resource.type == type_]
+    named = {str(next(filter(None, map(resource.get, GRANTED)))) for resource in granting}
+    assert [name for name in named if not name.endswith(row.permissions)] == []
 
 
 def test_a_type_of_the_catalogue_without_permissions_is_refused_by_name():
