@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
+import typer
+from typer.testing import CliRunner
+
+from outlast.cli.app import app
 
 REPO = Path(__file__).parents[1]
 ROWS = re.findall(
     r"^\| (F\d\d) \| (.*?) \| (.*?) \| ?(.*?) ?\|$", (REPO / "docs/features.md").read_text(), re.MULTILINE
 )
-PLANNING = {"init", "import", "check", "plan", "why", "quote", "runway", "replica", "quotas", "preflight"}
-COMMANDS = PLANNING | {"verify", "drill", "previews", "spend", "applied", "exports", "sim"}
+COMMANDS = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
 def test_every_feature_has_a_row() -> None:
@@ -57,3 +63,50 @@ def test_every_environment_variable_of_ours_is_documented() -> None:
     ]
     used = set().union(*(re.findall(r"\bOUTLAST_[A-Z_]+\b", path.read_text()) for path in sources))
     assert {name for name in used if f"`{name}`" not in page} == set()
+
+
+PAGES = ("first-deployment", "upgrades", "teardown")
+OFFLINE = {"check", "permissions", "quotas", "preflight", "verify", "spend", "drill"}
+"""Commands that need neither engine nor account."""
+STATE = "--state"
+
+
+def commands_of(page: str) -> list[list[str]]:
+    """Return the words of every command line in the shell blocks of a page."""
+    text = (REPO / page).read_text()
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
+OUTLAST = [
+    (page, words)
+    for page in ("README.md", "docs/own-fleet.md", *(f"docs/{name}.md" for name in PAGES))
+    for words in commands_of(page)
+    if words[0] == "outlast"
+]
+
+
+def test_every_page_for_operators_is_linked_from_the_readme() -> None:
+    assert {page for page in PAGES if f"docs/{page}.md" not in (REPO / "README.md").read_text()} == set()
+
+
+@pytest.mark.parametrize(("page", "words"), OUTLAST, ids=[" ".join(words) for _, words in OUTLAST])
+def test_command_lines_of_documents_are_understood(page: str, words: list[str]) -> None:
+    command: Any = typer.main.get_command(app)
+    rest = words[1:]
+    while isinstance(command, click.Group):
+        assert rest, page
+        command = command.commands[rest.pop(0)]
+    command.make_parser(click.Context(command)).parse_args(rest)
+
+
+RUN = sorted({tuple(words) for page, words in OUTLAST if words[1] in OFFLINE and STATE not in words})
+
+
+@pytest.mark.parametrize("words", RUN, ids=[" ".join(words) for words in RUN])
+def test_command_lines_of_documents_that_need_no_engine_run_on_the_demo(words: tuple[str, ...], tmp_path) -> None:
+    names = {"prod": "demo", "grants": str(tmp_path / "grants")}
+    arguments = [names.get(word, word) for word in words[1:]]
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output

@@ -134,6 +134,7 @@ def test_the_clouds_own_files_were_there_to_delete(declared):
         f"components/serving/overlays/{CLOUD}.py",
         f"outlast/ingest/quotas/{CLOUD}.py",
         f"outlast/ingest/starters/{CLOUD}.py",
+        f"outlast/operations/permissions/{CLOUD}.py",
         f"outlast/operations/requests/{CLOUD}.py",
         f"outlast/view/{CLOUD}.py",
         f"simcloud/rows/{CLOUD}",

@@ -109,7 +109,7 @@ class AwsNodePool(NodePool):
                 opts=self.child(),
             )
 
-    def _template(self, name: str, args: NodePoolArgs, labels: dict[str, str]) -> aws.ec2.LaunchTemplate:
+    def _template(self, name: str, args: NodePoolArgs, labels: Mapping[str, str]) -> aws.ec2.LaunchTemplate:
         return aws.ec2.LaunchTemplate(
             name,
             region=args.place.provider_region,

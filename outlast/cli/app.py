@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli import deployments, drills, explaining, holdings, imports, own_fleet, plans, replica, sim, spending
+from outlast.cli import (
+    deployments,
+    drills,
+    explaining,
+    holdings,
+    imports,
+    own_fleet,
+    permissions,
+    plans,
+    rendering,
+    replica,
+    sim,
+    spending,
+)
 from outlast.errors import OutlastError
 
 _INTERRUPTED = 130
@@ -52,9 +65,11 @@ app.command()(plans.verify)
 app.command()(drills.drill)
 app.command()(holdings.quotas)
 app.command()(holdings.preflight)
+app.command()(permissions.permissions)
 app.command()(replica.replica)
 app.command()(spending.previews)
 app.command()(spending.spend)
+app.command()(rendering.render)
 app.command()(deployments.applied)
 app.command()(deployments.exports)
 app.add_typer(sim.app, name="sim")

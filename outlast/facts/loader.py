@@ -28,6 +28,7 @@ from outlast.facts.models import (
     NetworkBaseline,
     NetworkFact,
     Offering,
+    Permission,
     Price,
     ProviderRegion,
     QuotaFact,
@@ -68,6 +69,8 @@ class Facts:
     """(cloud, kind of id) -> row."""
     networks: Mapping[str, NetworkFact]
     """Cloud -> row."""
+    permissions: Mapping[tuple[str, str, str], Permission]
+    """(cloud, resource type, verb) -> row."""
 
     def can(self, cloud: str, capability: str) -> bool:
         """Whether a cloud has a capability."""
@@ -137,6 +140,7 @@ def load_facts(config_root: Path) -> Facts:
         add_ons=_index(rows["add_ons"], "cloud", "add_on", "kubernetes"),
         id_forms=_index(rows["id_forms"], "cloud", "kind"),
         networks=_index(rows["networks"], "cloud"),
+        permissions=_index(rows["permissions"], "cloud", "type", "verb"),
     )
     problems.extend(_check(facts, rows))
     if problems:
@@ -163,6 +167,7 @@ _FILES: Mapping[str, type[Row]] = MappingProxyType(
         "add_ons": AddOn,
         "id_forms": IdForm,
         "networks": NetworkFact,
+        "permissions": Permission,
     }
 )
 _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -181,6 +186,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "add_ons": ("cloud", "add_on", "kubernetes"),
         "id_forms": ("cloud", "kind"),
         "networks": ("cloud",),
+        "permissions": ("cloud", "type", "verb"),
         "quotas": ("cloud", "quota_code"),
     }
 )

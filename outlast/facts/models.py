@@ -312,3 +312,16 @@ class CatalogueRow(Row):
     """Property paths that say where, the first that says anything decides; `outlast.view.places` explains ``@``."""
     reason: str
     """Why a global type is harmless, or what an edge connects."""
+
+
+class Permission(Row):
+    """What an identity must be allowed in order to deploy one resource type."""
+
+    cloud: str
+    type: str
+    """Resource type of the catalogue; a row may be there before the catalogue's."""
+    verb: Literal["create", "read", "update", "delete", "all", "grant", "pass", "link"]
+    """When the words are needed. ``grant``: what it may grant to the identities that a stack makes; ``pass``: services
+    that it hands those identities to; ``link``: services whose own role comes into being with the first resource."""
+    permissions: Words = Field(min_length=1)
+    """The cloud's own words; for objects of a cluster ``<group>/<resource>``, without a group in the core one."""
