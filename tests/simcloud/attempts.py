@@ -7,17 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import yaml
 from pulumi.runtime.proto import provider_pb2
 
 from simcloud.cloud import Cloud
 from simcloud.refusals import Violation
 from simcloud.row import Case
 from simcloud.values import encode
-from tests.simcloud.conftest import CONFIG, Context, Made, Plugin, Refusal, Site, changed, inputs_of
+from tests.simcloud.conftest import CONFIG, Context, Plugin, Refusal, Site, changed, inputs_of
 from tests.simcloud.examples import COMMON, PROVIDER, Example, plan, row
-
-CLUSTER = ("network", "subnetwork", "cluster")
+from tests.simcloud.standing import Standing, built
 
 
 @dataclass
@@ -43,43 +41,29 @@ class Heard:
         return bool(self.message and self.words) and all(word in self.message for word in self.words)
 
 
-def built(site: Site, package: str, until: str, without: tuple[str, ...] = ()) -> Site:
-    """Build everything before one resource of a plan; Kubernetes gets its cluster first."""
-    if package == "kubernetes":
-        with_cluster(site)
-    site.build({name: entry for name, entry in plan(package).items() if name not in without}, until)
-    return site
-
-
-def with_cluster(site: Site) -> None:
-    """Make the cluster that Kubernetes objects live in."""
-    wanted = plan("gcp")
-    site.build({name: wanted[name] for name in CLUSTER})
-    site.plugins["kubernetes"].configure(kubeconfig=kubeconfig(f"https://{site.made['cluster'].outputs['endpoint']}"))
-
-
-def kubeconfig(server: str) -> str:
-    """A kubeconfig that leads to a server."""
-    return yaml.safe_dump(
-        {
-            "current-context": "c",
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
-            "clusters": [{"name": "c", "cluster": {"server": server}}],
-            "users": [{"name": "c", "user": {}}],
-        }
-    )
-
-
-def judged_alone(standing: Site, example: Example, made: Mapping[str, Made]) -> Heard:
+def judged_alone(standing: Standing, example: Example) -> Heard:
     """Check changed inputs of something that stands; nothing is built."""
-    plugin = standing.plugins[example.package]
+    plugin = standing.plugin(example.package)
     with _listening(plugin, example) as heard:
         if example.of == PROVIDER:
             _check_provider(plugin, {**CONFIG.get(example.package, {}), **example.change})
         else:
-            known = made[example.of]
-            plugin.checked(known.type, known.name, changed(inputs_of(known), example.change))
+            _check(standing, example, example.change)
     return heard
+
+
+def judged_together(standing: Standing, group: list[Heard], change: Mapping[str, Any]) -> bool:
+    """Tell whether one check of several changes says what each of them says alone."""
+    try:
+        _check(standing, group[0].example, change)
+    except Refusal as refusal:
+        return all(word in str(refusal) for heard in group for word in heard.words)
+    return False
+
+
+def _check(standing: Standing, example: Example, change: Mapping[str, Any]) -> None:
+    known = standing.made(example.package, example.of)
+    standing.plugin(example.package).checked(known.type, known.name, changed(inputs_of(known), change))
 
 
 def attempted(site: Site, example: Example) -> Heard:

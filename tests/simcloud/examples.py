@@ -56,6 +56,8 @@ class Example:
     """One refusal to be shown."""
 
     package: str
+    number: int
+    """Its place in the table."""
     entry: Mapping[str, Any]
     common: bool
 
@@ -127,9 +129,8 @@ def plan(package: str) -> Plan:
 def examples(package: str) -> list[Example]:
     """Every refusal to be shown of a package."""
     table = _table(package)
-    return [
-        Example(package, entry, part == "common") for part in ("broken", "common") for entry in table.get(part) or ()
-    ]
+    entries = [(entry, part == "common") for part in ("broken", "common") for entry in table.get(part) or ()]
+    return [Example(package, number, entry, common) for number, (entry, common) in enumerate(entries, 1)]
 
 
 def row(kind: str) -> Row:

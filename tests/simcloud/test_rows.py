@@ -1,7 +1,6 @@
 """Every row makes its resource, and every refusal refuses: the examples stand in `cases/*.yaml`."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -9,20 +8,18 @@ import pytest
 from simcloud.cloud import cloud_of, packages
 from simcloud.shapes import Shapes
 from simcloud.values import UNKNOWN, at, decode, first
-from tests.simcloud.attempts import CLUSTER, attempted, built, judged_alone
+from tests.simcloud.attempts import attempted, judged_alone
 from tests.simcloud.conftest import (
-    Made,
-    Plugin,
     Refusal,
     Site,
     changed,
     close_site,
     inputs_of,
-    open_site,
     rows_of,
     urn_of,
 )
 from tests.simcloud.examples import Example, demanded, examples, plan, row
+from tests.simcloud.standing import Standing, stand
 
 MANY = 25
 """Ways of refusal that a cloud must have at least. Source: the issue that made the three clouds complete."""
@@ -31,46 +28,11 @@ EVERY = [pytest.param(package, name, id=f"{package}-{name}") for package in pack
 EXAMPLES = [pytest.param(example, id=str(example)) for package in packages() for example in examples(package)]
 
 
-@dataclass
-class Standing:
-    """Everything of every plan, built once and updated once; tests ask only what changes nothing.
-
-    The update tells that no refusal of a birth strikes later, when others have come to depend on the resource.
-    """
-
-    site: Site
-    foreseen: dict[tuple[str, str], dict[str, Any]]
-
-    def plugin(self, package: str) -> Plugin:
-        return self.site.plugins[package]
-
-    def made(self, package: str, name: str) -> Made:
-        return self.site.made[f"{package}-{name}"]
-
-    def of(self, package: str) -> dict[str, Made]:
-        """What stands of a package's plan, by name."""
-        return {name: self.made(package, name) for name in plan(package)}
-
-
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory: pytest.TempPathFactory, all_shapes: dict[str, Shapes]) -> Iterator[Standing]:
-    site = open_site(tmp_path_factory.mktemp("standing"), all_shapes)
-    foreseen = {}
-    every: dict[str, Made] = {}
-    again: dict[str, Made] = {}
-    for package in packages():
-        built(site, package, next(iter(plan(package))))
-        for name, (kind, given) in plan(package).items():
-            if name not in site.made:
-                foreseen[package, name] = site.plugin(kind).preview(kind, name, site.filled(given))
-                site.make(name, kind, given)
-        every |= {f"{package}-{name}": made for name, made in site.made.items()}
-        site.made = {name: made for name, made in site.made.items() if name in CLUSTER and package == "gcp"}
-    for key, made in every.items():
-        again[key] = site.plugin(made.type).update(made, inputs_of(made))
-    site.made.update(again)
-    yield Standing(site, foreseen)
-    close_site(site)
+    built = stand(tmp_path_factory.mktemp("standing"), all_shapes)
+    yield built
+    close_site(built.site)
 
 
 def given(standing: Standing, package: str, name: str, change: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -155,7 +117,7 @@ def test_what_was_made_reads_back_the_same_by_its_id_alone(standing: Standing, p
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_a_refusal_refuses(request: pytest.FixtureRequest, standing: Standing, example: Example) -> None:
     if example.of_inputs:
-        heard = judged_alone(standing.site, example, standing.of(example.package))
+        heard = judged_alone(standing, example)
     else:
         heard = attempted(request.getfixturevalue("site"), example)
     assert heard.is_refusal, heard.message
