@@ -95,6 +95,10 @@ format: $(venv_stamp) ## rewrite the sources in the house format
 schemas: $(venv_stamp) ## rewrite config/schema from the models
 	@$(py) -c 'from pathlib import Path; from outlast.intent.schema import write_schemas; write_schemas(Path("config/schema"))'
 
+.PHONY: shapes
+shapes: $(venv_stamp) ## rewrite the table of the properties our stacks set, with the shapes of the installed SDKs
+	@$(py) -m tests.simcloud.used_properties
+
 .PHONY: lock
 lock: ## recompile requirements.lock from requirements.in
 	@[ -x .build/lock/bin/pip-compile ] || { $(PYTHON) -m venv .build/lock && .build/lock/bin/python -m pip install --quiet pip-tools==7.6.2; }

@@ -32,7 +32,7 @@ class Heard:
     def words(self) -> tuple[str, ...]:
         """Words of the refusal's sentence that its message must hold, whoever asks."""
         if self.example.common:
-            return (COMMON[self.example.claim] or self.message,)
+            return (COMMON[self.example.claim] or self.message.split(" (got")[0],)
         return tuple(sorted({word for item in self.violations for word in (item.what, item.source)}))
 
     @property
