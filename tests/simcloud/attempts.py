@@ -12,6 +12,7 @@ from pulumi.runtime.proto import provider_pb2
 from simcloud.cloud import Cloud
 from simcloud.refusals import Violation
 from simcloud.row import Case
+from simcloud.row import Refusal as Stated
 from simcloud.values import encode
 from tests.simcloud.conftest import CONFIG, Context, Plugin, Refusal, Site, changed, inputs_of
 from tests.simcloud.examples import COMMON, PROVIDER, Example, plan, row
@@ -31,7 +32,7 @@ class Heard:
     @property
     def words(self) -> tuple[str, ...]:
         """Words of the refusal's sentence that its message must hold, whoever asks."""
-        if self.example.common:
+        if self.example.refusal is None:
             return (COMMON[self.example.claim] or self.message.split(" (got")[0],)
         return tuple(sorted({word for item in self.violations for word in (item.what, item.source)}))
 
@@ -122,8 +123,11 @@ def _with_ear(cloud: Cloud, example: Example, violations: list[Violation]) -> Cl
         violations.extend(said)
         return said
 
-    refusals = tuple(replace(item, check=check) if item is wanted else item for item in known.refusals)
-    listening = replace(known, refusals=refusals)
+    def heard(refusals: tuple[Stated, ...]) -> tuple[Stated, ...]:
+        return tuple(replace(item, check=check) if item is wanted else item for item in refusals)
+
+    cloud = replace(cloud, refusals=heard(cloud.refusals))
+    listening = replace(known, refusals=heard(known.refusals))
     if example.type in cloud.rows:
         return replace(cloud, rows={**cloud.rows, example.type: listening})
     return replace(cloud, any_row=lambda kind: listening if kind == example.type else cloud.any_row(kind))

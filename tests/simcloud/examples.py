@@ -4,12 +4,13 @@ One file a Pulumi package, the single source of the tests in this process (`test
 (`test_refused`). To add a refusal, add its row code and one line here; both tests find it.
 
     plan:    one create of every row that succeeds, in order. "@name.output" refers to an earlier one.
-    broken:  of: name in the plan; claim: that of the refusal; change: dotted path to value, null leaves an input out.
+    broken:  of: name in the plan; claim: that of the refusal; change: dotted path to value, null leaves an input out,
+             {repeat, times} is a long text.
              how: create (usual), update (made as planned, then changed) or delete (made with the change, then deleted).
              without: what is not built first. also: what is built besides, by name if it stands in the plan.
              with: what the engine's test must build first though nothing refers to it.
-    common:  the same for the refusals that no row states, by the claims of `COMMON`. `of: provider` changes the
-             provider's configuration.
+    common:  the same for the refusals of the package and those of `COMMON`, once for all types.
+             `of: provider` changes the provider's configuration.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Example:
 
     @property
     def change(self) -> dict[str, Any]:
-        return {path: DROP if value is None else value for path, value in self.entry.get("change", {}).items()}
+        return {path: _value(value) for path, value in self.entry.get("change", {}).items()}
 
     @property
     def without(self) -> tuple[str, ...]:
@@ -98,8 +99,8 @@ class Example:
 
     @property
     def refusal(self) -> Refusal | None:
-        """The row's refusal; None for a common one."""
-        found = () if self.common else row(self.type).refusals
+        """The refusal of the row or of the package; None for one of `COMMON`."""
+        found = cloud_of(self.package).refusals if self.common else row(self.type).refusals
         return next((item for item in found if item.claim == self.claim), None)
 
     @property
@@ -114,6 +115,12 @@ class Example:
 
     def __str__(self) -> str:
         return f"{self.package}-{self.of}-{self.claim}"
+
+
+def _value(given: Any) -> Any:
+    if isinstance(given, dict) and given.keys() == {"repeat", "times"}:
+        return given["repeat"] * given["times"]
+    return DROP if given is None else given
 
 
 @cache
@@ -143,7 +150,8 @@ def row(kind: str) -> Row:
 def demanded(package: str) -> set[tuple[str, str]]:
     """(type, claim) of every refusal that needs an example; those of no row have no type."""
     stated = {(kind, item.claim) for kind in kinds(package) for item in row(kind).refusals}
-    return stated | {("", claim) for claim in _common(rows_of(package))}
+    shared = {item.claim for item in cloud_of(package).refusals}
+    return stated | {("", claim) for claim in (*shared, *_common(rows_of(package)))}
 
 
 def kinds(package: str) -> set[str]:

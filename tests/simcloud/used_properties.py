@@ -1,7 +1,7 @@
 """The properties that our stacks set, with the shapes that the pinned SDKs give them.
 
-`used_properties.json` keeps them as they were when someone last looked: type, then path of a property, then its shape in
-words. A path has `[]` for the items of a list and `*` for the values of a map. Run as a module (`make shapes`) it
+`used_properties.json` keeps them as they were when someone last looked: type, then path of a property, then its shape
+in words. A path has `[]` for the items of a list and `*` for the values of a map. Run as a module (`make shapes`) it
 writes the file again.
 """
 
