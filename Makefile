@@ -99,6 +99,10 @@ schemas: $(venv_stamp) ## rewrite config/schema from the models
 resources: $(venv_stamp) ## rewrite docs/resources.md and docs/simulated-clouds.md
 	@$(py) -W ignore -m tools.pages
 
+.PHONY: shapes
+shapes: $(venv_stamp) ## rewrite the table of the properties our stacks set, with the shapes of the installed SDKs
+	@$(py) -m tests.simcloud.used_properties
+
 .PHONY: lock
 lock: ## recompile requirements.lock from requirements.in
 	@[ -x .build/lock/bin/pip-compile ] || { $(PYTHON) -m venv .build/lock && .build/lock/bin/python -m pip install --quiet pip-tools==7.6.2; }

@@ -10,7 +10,7 @@ from typing import Any
 
 from simcloud import rows as tables
 from simcloud.refusals import Violation
-from simcloud.row import Case, Place, Row
+from simcloud.row import Case, Place, Refusal, Row
 from simcloud.state import Clouds, Link, Stored
 from simcloud.world import Existing, World
 
@@ -71,6 +71,8 @@ class Cloud:
     """True if ids of different regions never meet."""
     any_row: Callable[[str], Row | None] = lambda _: None
     """Row of a type that users define themselves."""
+    refusals: tuple[Refusal, ...] = ()
+    """Refusals of every type of the package, besides the rows' own."""
     any_check: Callable[[Case, Row], list[Violation]] = lambda *_: []
     """Judgement common to all types of the package, besides the rows' own."""
     any_apply: Callable[[Case, Row], list[Violation]] = lambda *_: []

@@ -66,7 +66,7 @@ class Operations:
         self._previewed = judge.Previewed()
 
     def row(self, kind: str) -> Row:
-        """Find the row of a type; refuse what the table does not list."""
+        """Find the row of a type, with what the package refuses of every type; refuse what the table does not list."""
         row = self.cloud.rows.get(kind) or self.cloud.any_row(kind)
         if row is None:
             near = difflib.get_close_matches(kind, self.cloud.rows, n=1)
@@ -74,7 +74,7 @@ class Operations:
             raise Refused(
                 Violation(what=f"the simulated {self.cloud.name} has no type '{kind}'", do=f"{hint} to simcloud/rows")
             )
-        return row
+        return replace(row, refusals=(*self.cloud.refusals, *row.refusals))
 
     # ---------------------------------------------------------------- check and diff
 

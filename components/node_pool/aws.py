@@ -8,6 +8,7 @@ one that EKS recommends when the node group is born; it changes with the Kuberne
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from typing import ClassVar, cast
 
 import pulumi

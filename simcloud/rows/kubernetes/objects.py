@@ -12,6 +12,8 @@ from typing import Any
 from simcloud.addresses import public_address
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Computed, Name, Refusal, Row, one_of, refusal
+from simcloud.rows.kubernetes.security import level_unknown
+from simcloud.rows.kubernetes.services import port_twice, traffic_policy
 from simcloud.values import UNKNOWN, has_unknown, is_unknown
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
@@ -41,42 +43,6 @@ def object_name(
 
 _AS_LABEL = object_name(63, _LABEL, "lower-case letters, digits and -")
 _AS_SERVICE = object_name(63, r"[a-z]([-a-z0-9]*[a-z0-9])?", "lower-case letters, digits and -, starting with a letter")
-
-
-def common(case: Case) -> Iterator[Violation]:
-    """Judge kind, labels and annotations of any object."""
-    _, group_version, kind = case.type.split(":")
-    version = group_version.removeprefix("core/")
-    for key, wanted in (("apiVersion", version), ("kind", kind)):
-        given = case.get(key, wanted)
-        if given != wanted:
-            yield Violation(
-                property=key,
-                what="is not the resource's",
-                got=f"'{given}'",
-                allowed=wanted,
-                do="Leave it out",
-                source=_API,
-            )
-    for path in ("metadata.labels", "spec.template.metadata.labels", "spec.selector.matchLabels"):
-        found: Any = case.get(path)
-        for key, value in found.items() if isinstance(found, dict) else ():
-            if not _is_label(key, str(value)):
-                yield Violation(
-                    property=f"{path}.{key}",
-                    what="is not a label",
-                    got=f"{key}={value}",
-                    do="Use at most 63 letters, digits, - _ and .",
-                    source=f"{_DOCS}, Labels and Selectors",
-                )
-
-
-def _is_label(key: str, value: str) -> bool:
-    word = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
-    return bool(
-        re.fullmatch(rf"([a-z0-9.-]{{1,253}}/)?{word}", key)
-        and (is_unknown(value) or re.fullmatch(rf"({word})?", value))
-    )
 
 
 @refusal(f"{_DOCS}, Namespaces", phase="apply", watch=("metadata.namespace",))
@@ -198,6 +164,56 @@ def _ports(case: Case) -> Iterator[Violation]:
         yield Violation(property="spec.ports", what="several ports need names of their own", do="Name each port")
 
 
+@refusal(f"{_API}, DeploymentStrategy")
+def _strategy(case: Case) -> Iterator[Violation]:
+    kind, rolling = case.get("spec.strategy.type", "RollingUpdate"), case.get("spec.strategy.rollingUpdate")
+    if kind not in ("RollingUpdate", "Recreate"):
+        yield Violation(
+            property="spec.strategy.type",
+            what="is not a strategy",
+            got=f"'{kind}'",
+            allowed="RollingUpdate, Recreate",
+            do="Use one of these",
+        )
+    elif kind == "Recreate" and rolling:
+        yield Violation(property="spec.strategy.rollingUpdate", what="is not for Recreate", do="Leave it out")
+    elif isinstance(rolling, dict) and _is_none(rolling.get("maxSurge")) and _is_none(rolling.get("maxUnavailable")):
+        yield Violation(
+            property="spec.strategy.rollingUpdate",
+            what="maxSurge and maxUnavailable are both 0, so that nothing could ever be replaced",
+            do="Raise one",
+        )
+
+
+def _is_none(value: Any) -> bool:
+    return value in (0, "0", "0%")
+
+
+@refusal(f"{_API}, DeploymentSpec: replicas")
+def _negative_replicas(case: Case) -> Iterator[Violation]:
+    count = case.get("spec.replicas", 1)
+    if isinstance(count, int) and count < 0:
+        yield Violation(property="spec.replicas", what="is negative", got=f"{count}", do="Use 0 or more")
+
+
+@refusal(f"{_DOCS}, ConfigMaps: at most 1 MiB")
+def _size(case: Case) -> Iterator[Violation]:
+    found = [*case.each("data.*"), *case.each("binaryData.*")]
+    size = sum(len(str(value).encode()) for _, value in found)
+    if size > 1024 * 1024:
+        yield Violation(what="is too large", got=f"{size} bytes", allowed="1048576 bytes", do="Mount a volume instead")
+
+
+@refusal(f"{_DOCS}, ConfigMaps: object")
+def _key_malformed(case: Case) -> Iterator[Violation]:
+    for part in ("data", "binaryData"):
+        for key in case.get(part) or {}:
+            if not re.fullmatch(r"[-._a-zA-Z0-9]{1,253}", key) or key in (".", ".."):
+                yield Violation(
+                    property=f"{part}.{key}", what="is not a key", got=f"'{key}'", do="Use letters, digits, - _ and ."
+                )
+
+
 @refusal(f"{_API}, ServiceSpec: loadBalancerIP", phase="apply", watch=("spec.loadBalancerIP",))
 def _address_not_reserved(case: Case) -> Iterator[Violation]:
     address = case.get("spec.loadBalancerIP")
@@ -300,12 +316,15 @@ ROWS = (
         place="cluster",
         outputs={"metadata": METADATA, "status": {"phase": "Active"}},
         unique=(cluster_key,),
+        refusals=(level_unknown,),
     ),
     _namespaced("kubernetes:core/v1:ServiceAccount"),
-    _namespaced(CONFIG_MAP),
+    _namespaced(CONFIG_MAP, _size, _key_malformed),
     _namespaced(
         SERVICE,
         _ports,
+        port_twice,
+        traffic_policy,
         _address_not_reserved,
         refusal(f"{_API}, ServiceSpec: type")(
             one_of("spec.type", ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"))
@@ -316,6 +335,8 @@ ROWS = (
     ),
     _namespaced(
         DEPLOYMENT,
+        _strategy,
+        _negative_replicas,
         _selector_matches_nothing,
         _containers,
         _mount_without_volume,

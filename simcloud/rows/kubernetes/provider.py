@@ -13,7 +13,7 @@ from typing import Any
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
 from simcloud.row import Case, Place, Row
-from simcloud.rows.kubernetes import custom, objects
+from simcloud.rows.kubernetes import custom, metadata, objects, pods, security
 from simcloud.state import Clouds, Link, Links, Stored
 from simcloud.values import AUTONAMED
 from simcloud.world import World
@@ -115,11 +115,6 @@ def inside(case: Case, clouds: Clouds) -> tuple[Link, ...]:
     return tuple(links)
 
 
-def any_check(case: Case, _row: Row) -> list[Violation]:
-    """Judge what all objects have in common: kind, labels, annotations."""
-    return list(objects.common(case))
-
-
 def also_fixed(row: Row, session: Session) -> frozenset[str]:
     """ConfigMaps are replaced unless the provider says otherwise. Source: pulumi-kubernetes, enableConfigMapMutable."""
     if row.type == objects.CONFIG_MAP and session.config.get("enableConfigMapMutable") is not True:
@@ -182,7 +177,13 @@ CLOUD = Cloud(
     autonamed={"metadata": {"annotations": {AUTONAMED: "true"}}},
     global_ids=True,
     any_row=custom.row_of,
-    any_check=any_check,
+    refusals=(
+        metadata.kind_of_another,
+        metadata.label_malformed,
+        metadata.annotation_malformed,
+        *pods.REFUSALS,
+        security.pod_security,
+    ),
     inside=inside,
     also_fixed=also_fixed,
     settled=settled,
