@@ -31,6 +31,10 @@ class NetworkArgs:
     """Range of the region, /16 or larger; no two regions of a fleet share addresses."""
     nat: Literal["regional", "zonal"] = "regional"
     """One way out for the region, or one a zone."""
+    key: pulumi.Input[str]
+    """Id of the region's key; it encrypts what is written down of the traffic."""
+    buckets: tuple[str, ...]
+    """Names of the region's buckets that its nodes read."""
 
 
 class Network(PlatformComponent):
