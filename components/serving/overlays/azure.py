@@ -12,6 +12,11 @@ from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
 _GPU = "nvidia.com/gpu"
 """What its machine types with divided cards offer."""
+RAW_DISKS = "/dev/disk/by-id/nvme-Microsoft_NVMe_Direct_Disk*"
+"""Links of a node's local NVMe disks, which AKS leaves as they are; the name is the disk's model.
+
+Source: Azure documentation, Local NVMe disks: how to tell them from others.
+"""
 
 
 def device(gpu_resource: str, partition: str) -> str:
