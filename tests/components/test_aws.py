@@ -1,9 +1,11 @@
 """What AWS is asked for, beyond what is the same on every cloud."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from ipaddress import IPv4Network
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,8 +18,11 @@ from components.network.aws import SERVICES
 from components.network.contract import cut
 from components.node_pool import NodePoolArgs
 from components.system_pool.aws import ADD_ONS_AFTER_NODES
+from outlast.intent.stacks import parse
+from outlast.lock import read_lock
 from outlast.view import NodePool, view_of
-from tests.builders import demo_intent, facts
+from stacks.run import declare
+from tests.builders import CONFIG, demo_intent, facts
 from tests.recording import record
 
 ZONES = ("use1-az1", "use1-az2", "use1-az4")
@@ -34,6 +39,7 @@ PLACE = Place(
 KEY = "arn:aws:kms:us-east-1:111122223333:key/a"
 BOUNDARY = "arn:aws:iam::111122223333:policy/bounds"
 ADMIN = "arn:aws:iam::111122223333:role/admin"
+ACCESS = {"admin": (ADMIN,), "viewer": (ADMIN, f"{ADMIN}-b")}
 SUBNET, TABLE, NAT = "aws:ec2/subnet:Subnet", "aws:ec2/routeTable:RouteTable", "aws:ec2/natGateway:NatGateway"
 ENDPOINT, ROUTE = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:ec2/route:Route"
 ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
@@ -84,35 +90,19 @@ def region(nat="regional", **changes):
     """A region's own resources: network, cluster, system pool, one node pool, one identity of a workload, its key."""
 
     def program():
-        boundary = {"permissions_boundary": BOUNDARY}
+        bound: dict[str, Any] = {"place": PLACE, "permissions_boundary": BOUNDARY}
+        pins: dict[str, Any] = {"kubernetes": "1.36", "add_ons": demo_intent().add_ons("us-east")}
         net = network.declare(
             "net", network.NetworkArgs(place=PLACE, cidr="10.16.0.0/16", nat=nat, key=KEY, buckets=("w",))
         )
-        who = identity.declare("who", identity.IdentityArgs(place=PLACE, **boundary))
-        pins = demo_intent().add_ons("us-east")
-        api = cluster.ClusterArgs(
-            place=PLACE,
-            kubernetes="1.36",
-            network=net,
-            identity=who,
-            system_zone_nodes=1,
-            key=KEY,
-            private=True,
-            allow=(),
-            access={"admin": (ADMIN,), "viewer": (ADMIN, f"{ADMIN}-b")},
-            add_ons=pins,
-            **boundary,
-        )
-        own = cluster.declare("api", api)
-        base = {"network": net, "identity": who, "cluster": own}
-        nodes = system_pool.SystemPoolArgs(
-            place=PLACE, zone_nodes=1, kubernetes="1.36", add_ons=pins, **base, **boundary
-        )
-        system_pool.declare("system", nodes)
-        node_pool.declare("pool", NodePoolArgs(**pool_args(**changes), **base))
-        pods = {"namespace": "serving", "service_account": "stager", "weights": "w", "key": KEY}
-        args = workload_identity.WorkloadIdentityArgs(place=PLACE, cluster=own, **pods, **boundary)
-        workload_identity.declare("stager", args)
+        who = identity.declare("who", identity.IdentityArgs(**bound))
+        api: dict[str, Any] = {"private": True, "allow": (), "access": ACCESS, "system_zone_nodes": 1, "key": KEY}
+        own = cluster.declare("api", cluster.ClusterArgs(network=net, identity=who, **api, **pins, **bound))
+        base: dict[str, Any] = {"network": net, "identity": who, "cluster": own}
+        system_pool.declare("system", system_pool.SystemPoolArgs(zone_nodes=1, **base, **pins, **bound))
+        node_pool.declare("pool", NodePoolArgs(**base, **pool_args(**changes)))
+        pods: dict[str, Any] = {"namespace": "serving", "service_account": "stager", "weights": "w", "key": KEY}
+        workload_identity.declare("stager", workload_identity.WorkloadIdentityArgs(cluster=own, **pods, **bound))
         keys.declare("keys", keys.KeysArgs(place=PLACE))
 
     return record(program, preview=False)
@@ -357,3 +347,20 @@ def test_a_fault_that_a_reboot_brings_back_replaces_the_node():
     assert {(o["nodeMonitoringCondition"], o["repairAction"]) for o in overrides} == {
         ("AcceleratedHardwareReady", "Replace")
     }
+
+
+def test_cards_are_those_of_the_machine_and_only_where_people_ask():
+    intent = demo_intent()
+    row = intent.regions["us-east"]
+    asked = row.node_pools | {"rh100": row.node_pools["rh100"].model_copy(update={"interconnect": True})}
+    regions = dict(intent.regions) | {"us-east": row.model_copy(update={"node_pools": asked})}
+    changed = replace(intent, regions_file=intent.regions_file.model_copy(update={"regions": regions}))
+    lock = read_lock(CONFIG / "fleets" / "demo")
+    recording = record(
+        lambda: declare(parse("demo.us-east"), changed, lock, teardown=True), preview=True, stack="demo.us-east"
+    )
+    (carded,) = [template for template in recording.of(TEMPLATE) if template.get("networkInterfaces")]
+    assert carded.name == "us-east-rh100-1-a"
+    last = facts().interconnect_cards("aws", "p5.48xlarge") - 1
+    assert carded.get(f"networkInterfaces.{last}.networkCardIndex") == last
+    assert carded.get(f"networkInterfaces.{last + 1}") is None

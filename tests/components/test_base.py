@@ -53,7 +53,7 @@ def test_plain_arguments_are_the_inputs_and_invented_ones_are_not():
 
 def test_the_place_is_spelled_out():
     place = place_of(demo_intent(), "eu-west", teardown=False)
-    inputs = plain_inputs(network.NetworkArgs(place=place, cidr="10.32.0.0/16"))
+    inputs = plain_inputs(network.NetworkArgs(place=place, cidr="10.32.0.0/16", key="a-key", buckets=("a-bucket",)))
     assert inputs["jurisdiction"] == "EU"
     assert inputs["providerRegion"] == "europe-west4"
     assert inputs["protect"] is True

@@ -37,6 +37,18 @@ PLACES = [
         ["node_pools.gh100.machine_type", "p5.48xlarge", "eu-west-3", "us-east-1"],
     ),
     (
+        "cards for each other on a machine without",
+        "regions",
+        {f"{POOL}/machine_type": "g6.xlarge", f"{POOL}/interconnect": True},
+        ["node_pools.gh100.interconnect", "g6.xlarge", "p5.48xlarge", "Remove it"],
+    ),
+    (
+        "cards for each other on a cloud without",
+        "regions",
+        {"regions/eu-west/node_pools/gh100/interconnect": True},
+        ["eu-west.node_pools.gh100.interconnect", "gcp", "Remove it"],
+    ),
+    (
         "a zone twice",
         "regions",
         {"regions/us-east/zones": ["use1-az1", "use1-az1", "use1-az2", "use1-az4"]},
