@@ -48,7 +48,7 @@ def cluster_with_api(private, *allow):
     intent = demo_intent()
     row = intent.regions[REGION]
     api = row.api.model_copy(update={"private": private, "allow": allow})
-    regions = intent.regions | {REGION: row.model_copy(update={"api": api})}
+    regions = dict(intent.regions) | {REGION: row.model_copy(update={"api": api})}
     changed = replace(intent, regions_file=intent.regions_file.model_copy(update={"regions": regions}))
     stack = f"demo.{REGION}"
     return record(lambda: declare(parse(stack), changed, demo_lock()), preview=True, stack=stack).of(CLUSTER)[0]
