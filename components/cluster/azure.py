@@ -22,6 +22,8 @@ _PODS, _SERVICES, _DNS = "100.64.0.0/11", "100.96.0.0/16", "100.96.0.10"
 _SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
 """Application that tokens for an API server are made for. Source: AKS documentation, kubelogin."""
 _MAINTAINED = ("aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule")
+_PEOPLE = "Group"
+"""What an object id in ``access`` is: people come and go, their group stays."""
 _ROLES = {
     "admin": "Azure Kubernetes Service RBAC Cluster Admin",
     "operator": "Azure Kubernetes Service RBAC Writer",
@@ -139,7 +141,7 @@ class AzureCluster(Cluster):
                     role=_ROLES[rank],
                     scope=cluster.id,
                     principal=principal,
-                    principal_type=None,
+                    principal_type=_PEOPLE,
                 )
 
     def _maintenance(

@@ -107,7 +107,7 @@ def grant(
     role: str,
     scope: pulumi.Input[str],
     principal: pulumi.Input[str],
-    principal_type: str | None = "ServicePrincipal",
+    principal_type: str = "ServicePrincipal",
     depends_on: Sequence[pulumi.Resource] | None = None,
 ) -> azure.authorization.RoleAssignment:
     """Grant a role.
@@ -119,8 +119,8 @@ def grant(
         role: one of ``ROLES``.
         scope: id of what it covers, with all that is inside.
         principal: object id of who gets it.
-        principal_type: said for an identity just made, which the directory may not have heard of yet; None for people's
-            principals, of any type.
+        principal_type: kind of the principal; said, because the directory may not have heard of a new identity yet,
+            and because the SDK says ``User`` otherwise.
         depends_on: what must exist before.
     """
     return azure.authorization.RoleAssignment(

@@ -260,6 +260,7 @@ LABELLED = {
     "gcp:storage/bucket:Bucket": ("labels", "defaultLabels"),
     "gcp:container/cluster:Cluster": ("resourceLabels", "defaultLabels"),
     "gcp:sql/databaseInstance:DatabaseInstance": ("userLabels", "defaultLabels"),
+    "azure-native:storage:StorageAccount": ("tags", ""),
     "kubernetes:core/v1:Namespace": ("metadata.labels", ""),
 }
 """Type -> where its labels are, and where its provider's are, if that has any."""
