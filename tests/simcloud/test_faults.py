@@ -176,7 +176,11 @@ QUOTA = {"cloud": "aws", "region": "us-east-1", "code": "P", "granted": "0"}
     [
         ("stock-out", {}, "Did you mean 'stockout'"),
         ("stockout", {"cloud": "aws"}, "needs cloud, machine_type, zone .got cloud"),
-        ("stockout", STOCKOUT | {"cloud": "awz"}, "unknown cloud .got 'awz'; allowed aws, azure, gcp.*Did you mean 'aws'"),
+        (
+            "stockout",
+            STOCKOUT | {"cloud": "awz"},
+            "unknown cloud .got 'awz'; allowed aws, azure, gcp.*Did you mean 'aws'",
+        ),
         ("stockout", STOCKOUT | {"machine_type": "p5.48xl"}, "unknown machine type.*Did you mean 'p5.48xlarge'"),
         ("stockout", STOCKOUT | {"zone": "us-east-1a"}, "unknown zone.*allowed eun1-az1, use1-az1, use1-az2"),
         ("lose-region", {"cloud": "aws", "region": "us-east"}, "unknown region.*The cloud calls it 'us-east-1'"),
