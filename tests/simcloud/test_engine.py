@@ -57,13 +57,18 @@ class Engine:
         return {item["urn"].split("::", 2)[2]: item for item in state}
 
 
+def world(sim: Path) -> None:
+    """Prepare a sim directory that knows the small world."""
+    (sim / "state").mkdir(parents=True)
+    (sim / WORLD).write_text(json.dumps(WORLD_DOCUMENT))
+
+
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """The program deployed once; tests work on copies."""
     engine = Engine(tmp_path_factory.mktemp("deployed"))
     shutil.copytree(PROGRAM, engine.folder / "program")
-    (engine.sim / "state").mkdir(parents=True)
-    (engine.sim / WORLD).write_text(json.dumps(WORLD_DOCUMENT))
+    world(engine.sim)
     install(engine.sim, ROOT, ["aws", "kubernetes"])
     engine.do("stack", "init", "test")
     engine.do("preview")
