@@ -1,6 +1,7 @@
 """A pool of the lock becomes one Deployment that can run only where the lock puts it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,8 @@ from components.serving import served_pool
 from components.serving.overlays.aws import operator_configs
 from components.serving.pod import pod, pool_labels
 from outlast.replica import engine_flags, memory_of, replica_of
-from tests.builders import demo_intent
+from outlast.view import view_of
+from tests.builders import demo_intent, facts
 from tests.stacks.conftest import demo_lock, recorded
 
 KEY, TUNED = "chat-large-h100", "chat-tuned-h100"
@@ -170,6 +172,61 @@ def test_the_gateway_takes_the_addresses_that_dns_holds():
         (service,) = [r for r in recording.of("kubernetes:core/v1:Service") if r.get("spec.type") == "LoadBalancer"]
         addresses = {urn.rpartition("::")[2] for urn in service.property_dependencies[key]}
         assert any(name.startswith(f"{region}-gateway") for name in addresses)
+
+
+def test_raw_disks_are_joined_where_the_cloud_leaves_them_raw_and_nowhere_else():
+    sets = {region: recorded(f"demo.{region}").of("kubernetes:apps/v1:DaemonSet") for region in REGIONS}
+    assert {region: [found.get("metadata.namespace") for found in made] for region, made in sets.items()} == {
+        "us-east": [],
+        "eu-west": ["disks"],
+    }
+
+
+def test_what_joins_disks_runs_privileged_in_a_namespace_of_its_own_from_its_regions_registry():
+    recording = recorded("demo.eu-west")
+    (made,) = recording.of("kubernetes:apps/v1:DaemonSet")
+    namespace = named(recording, "kubernetes:core/v1:Namespace", "disks")
+    assert namespace.get("metadata.labels")["pod-security.kubernetes.io/enforce"] == "privileged"
+    spec = made.get("spec.template.spec")
+    images = {container["image"] for kind in ("initContainers", "containers") for container in spec[kind]}
+    digest = demo_intent().artifacts.images["disks"].digest
+    assert images == {f"europe-west4-docker.pkg.dev/outlast-demo-eu/demo--eu-west--images/disks@{digest}"}
+    (joiner,), (waiter,) = spec["initContainers"], spec["containers"]
+    assert joiner["securityContext"]["privileged"] is True
+    assert not waiter["securityContext"].get("privileged")
+
+
+def test_what_joins_disks_runs_on_every_node_with_cards_and_counts_as_no_replica():
+    recording = recorded("demo.eu-west")
+    (made,) = recording.of("kubernetes:apps/v1:DaemonSet")
+    spec = made.get("spec.template.spec")
+    path = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert [entry["matchExpressions"] for entry in path] == [({"key": "outlast-node-pool", "operator": "Exists"},)]
+    assert {"operator": "Exists"} in spec["tolerations"], "a taint keeps it off no node"
+    assert made.urn not in {load.urn for load in view_of(recording.resources, facts()).workloads}
+
+
+def test_cards_of_each_vendor_run_their_own_engine():
+    pool = pool_of("us-east")
+    place = place_of(demo_intent(), "us-east", teardown=False)
+    block = demo_lock().regions["us-east"]
+    changed = block.pools[KEY].model_copy(update={"accelerator": "mi300x-192"})
+    other = served_pool(with_mi300x(), place, KEY, block.model_copy(update={"pools": {KEY: changed}}))
+    assert ("/engine@" in pool.image, "/engine-amd@" in other.image) == (True, True)
+    assert (other.gpu_resource, other.device) == ("amd.com/gpu", "amd.com/gpu")
+    (toleration,) = pod(other, "/cache")["tolerations"]
+    assert toleration["key"] == "amd.com/gpu"
+    environment = {entry["name"] for entry in pod(other, "/cache")["containers"][0]["env"]}
+    assert environment - {entry["name"] for entry in pod(pool, "/cache")["containers"][0]["env"]}
+
+
+def with_mi300x():
+    """The demo, with its large model on MI300X too."""
+    intent = demo_intent()
+    model = intent.models["chat-large"]
+    cards = {**model.accelerators, "mi300x-192": next(iter(model.accelerators.values()))}
+    models = intent.models | {"chat-large": model.model_copy(update={"accelerators": cards})}
+    return replace(intent, models_file=intent.models_file.model_copy(update={"models": models}))
 
 
 def test_the_pod_is_the_same_on_every_cloud_but_for_its_cache():

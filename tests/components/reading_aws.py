@@ -1,0 +1,85 @@
+"""What only tests of AWS know: which resources and inputs answer the questions of the contracts."""
+
+import base64
+import re
+
+from tests.components.contract_cluster import ClusterSeen
+from tests.components.contract_network import NetworkSeen
+from tests.components.contract_node_pool import NodePoolSeen
+
+CLUSTER, PROVIDER, ACCOUNT = "aws:eks/cluster:Cluster", "pulumi:providers:aws", "allowedAccountIds"
+GROUP, SUBNET, ROUTE = "aws:eks/nodeGroup:NodeGroup", "aws:ec2/subnet:Subnet", "aws:ec2/route:Route"
+TEMPLATE, ADDRESS = "aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/eip:Eip"
+ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+BINDING = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+COSTS = frozenset({CLUSTER, GROUP, TEMPLATE, ADDRESS, "aws:ec2/natGateway:NatGateway"})
+
+
+def network(recording):
+    used = {urn for group in recording.of(GROUP) for urn in group.property_dependencies["subnetIds"]}
+    subnets = [subnet for subnet in recording.of(SUBNET) if subnet.urn in used]
+    return NetworkSeen(
+        zones=frozenset(subnet.get("availabilityZoneId") for subnet in subnets),
+        exposed=[subnet.urn for subnet in subnets if subnet.get("mapPublicIpOnLaunch") is not False],
+        locked_in=[subnet.urn for subnet in subnets if not _has_nat(recording, subnet.urn)],
+    )
+
+
+def _has_nat(recording, subnet):
+    links = [row.property_dependencies for row in recording.of(ASSOCIATION)]
+    tables = {table for link in links if subnet in link["subnetId"] for table in link["routeTableId"]}
+    routes = [row for row in recording.of(ROUTE) if row.get("natGatewayId") is not None]
+    return any(tables & set(route.property_dependencies["routeTableId"]) for route in routes)
+
+
+def cluster(recording):
+    (row,) = recording.of(CLUSTER)
+    return ClusterSeen(
+        version=row.get("version"),
+        identities_only=row.get("accessConfig.authenticationMode") == "API"
+        and row.get("accessConfig.bootstrapClusterCreatorAdminPermissions") is False,
+        private=row.get("vpcConfig.endpointPrivateAccess") and row.get("vpcConfig.endpointPublicAccess") is False,
+        encrypted_with=tuple(key for key in ("encryptionConfig.provider.keyArn",) if row.get(key) is not None),
+        logged=frozenset(row.get("enabledClusterLogTypes")),
+        guarded=row.get("deletionProtection"),
+    )
+
+
+def node_pool(recording, key):
+    (group,) = [row for row in recording.of(GROUP) if row.get("labels.outlast-node-pool") == key]
+    (template,) = [row for row in recording.of(TEMPLATE) if row.get("tags.outlast-node-pool") == key]
+    preference = "capacityReservationSpecification.capacityReservationPreference"
+    said = base64.b64decode(template.get("userData") or "").decode()
+    folder = re.search(r"mountPath: (\S+)", said)
+    return NodePoolSeen(
+        labels=dict(group.get("labels")),
+        tags=dict(group.get("tags")),
+        taints=[f"{row['key']}={row['value']}:{_effect(row['effect'])}" for row in group.get("taints") or ()],
+        only_reserved=template.get(preference) == "capacity-reservations-only",
+        surge=group.get("updateConfig.updateStrategy") != "MINIMAL",
+        raw_disks=0 if "strategy: RAID0" in said else 1,
+        joined_at=folder.group(1) if folder else None,
+    )
+
+
+def _effect(word):
+    return {"NO_SCHEDULE": "NoSchedule"}[word]
+
+
+def node_identity(recording, key):
+    (group,) = [row for row in recording.of(GROUP) if row.get("labels.outlast-node-pool") == key]
+    return group.property_dependencies["nodeRoleArn"]
+
+
+def buckets_of_nodes(recording):
+    policies = [row for row in recording.resources if row.type.startswith("aws:iam/rolePolic")]
+    return [row.urn for row in policies if "identity:" in row.parent and "s3" in str(dict(row.inputs)).lower()]
+
+
+def bound_accounts(recording):
+    return [f"{row.get('namespace')}/{row.get('serviceAccount')}" for row in recording.of(BINDING)]
+
+
+def addresses(recording):
+    """Address of the gateway -> whether it is a static one of version 4."""
+    return {row.urn: row.get("domain") == "vpc" for row in recording.of(ADDRESS) if "gateway_address" in row.parent}
