@@ -10,9 +10,10 @@ import typer
 from outlast.cli.plans import FleetName
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from outlast.intent import Intent
     from outlast.operations import Change
-    from outlast.previews import Engine
 
 
 def render(
@@ -31,7 +32,7 @@ def render(
     intent = load(fleet).intent
     name = _region_stack(intent, stack)
     runner = engine()
-    deploy_first = _deploy_first(runner, intent, name)
+    deploy_first = _deploy_first(runner.resource_counts(), intent, name)
     write_applied(applied_file(), deployed(runner, stack_order(intent)))
     with step(f"preview {name}") as shown:
         preview = preview_stack(runner, name, None, shown.follow)
@@ -66,8 +67,13 @@ def _region_stack(intent: Intent, stack: str) -> str:
     return name
 
 
-def _deploy_first(runner: Engine, intent: Intent, stack: str) -> str:
+def _deploy_first(holds: Mapping[str, int], intent: Intent, stack: str) -> str:
     """Return the stack that has to be deployed before a region's values are known: the first that holds nothing.
+
+    Args:
+        holds: stacks of the backend with the number of resources of each.
+        intent: the fleet.
+        stack: the region's.
 
     Raises:
         EnvironmentProblem: the stack does not exist.
@@ -75,7 +81,6 @@ def _deploy_first(runner: Engine, intent: Intent, stack: str) -> str:
     from outlast.errors import EnvironmentProblem, Problem
     from outlast.intent.stacks import global_stack
 
-    holds = runner.resource_counts()
     if stack not in holds:
         do = f"Create it: pulumi stack init {stack}; for simulated clouds: outlast sim up {intent.name}"
         raise EnvironmentProblem(Problem(where=stack, what="the backend has no such stack", do=do))

@@ -8,14 +8,9 @@ from outlast.operations import Change
 from tests.builders import demo_intent
 
 
-class Backend:
-    """An engine whose stacks hold some resources."""
-
-    def __init__(self, **counts):
-        self.counts = {f"demo.{name.replace('_', '-')}": count for name, count in counts.items()}
-
-    def resource_counts(self):
-        return self.counts
+def held(**counts: int) -> dict[str, int]:
+    """How many resources stacks of the demo hold."""
+    return {f"demo.{name.replace('_', '-')}": count for name, count in counts.items()}
 
 
 @pytest.mark.parametrize("stack", ["mars", "demo.mars", "other.us-east", "", "global", "demo.routing"])
@@ -26,7 +21,7 @@ def test_what_is_no_stack_of_a_region_is_refused(stack):
 
 def test_a_stack_that_the_backend_does_not_know_is_refused():
     with pytest.raises(EnvironmentProblem, match=r"pulumi stack init demo\.us-east"):
-        rendering._deploy_first(Backend(), demo_intent(), "demo.us-east")
+        rendering._deploy_first(held(), demo_intent(), "demo.us-east")
 
 
 @pytest.mark.parametrize(
@@ -34,7 +29,7 @@ def test_a_stack_that_the_backend_does_not_know_is_refused():
     [({"us_east": 0}, "global"), ({"global": 9, "us_east": 0}, "us-east"), ({"global": 9, "us_east": 3}, "us-east")],
 )
 def test_the_first_stack_that_holds_nothing_is_the_one_to_deploy(counts, first):
-    assert rendering._deploy_first(Backend(**counts), demo_intent(), "demo.us-east") == f"demo.{first}"
+    assert rendering._deploy_first(held(**counts), demo_intent(), "demo.us-east") == f"demo.{first}"
 
 
 def test_folders_that_a_removal_leaves_empty_go_and_others_stay(tmp_path):
