@@ -91,6 +91,8 @@ def _overlaps_a_subnet(case: Case) -> Iterator[Violation]:
 
 @refusal(_NAT)
 def _mode_and_placement(case: Case) -> Iterator[Violation]:
+    if case.unsure("availabilityMode", "connectivityType"):
+        return
     regional = case.get("availabilityMode", "zonal") == "regional"
     public = case.get("connectivityType", "public") == "public"
     wrong = {
@@ -191,6 +193,8 @@ def _service_name(case: Case) -> Iterator[Violation]:
 
 @refusal(_ENDPOINT)
 def _kind_and_arguments(case: Case) -> Iterator[Violation]:
+    if case.unsure("vpcEndpointType"):
+        return
     kind = case.get("vpcEndpointType", "Gateway")
     wrong = ("subnetIds", "securityGroupIds", "privateDnsEnabled") if kind == "Gateway" else ("routeTableIds",)
     for key in wrong:
