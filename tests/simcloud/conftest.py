@@ -53,7 +53,7 @@ def _held(cloud: str, region: str, zone: str, machine_type: str, nodes: int) -> 
     return {"cloud": cloud, "region": region, "zone": zone, "machine_type": machine_type, "nodes": nodes}
 
 
-WORLD_DOCUMENT = {
+WORLD_DOCUMENT: dict[str, Any] = {
     "fleet": "test",
     "fleet_regions": {"us-east": "us-east-1", "eu-west": "europe-west4"},
     "regions": {"aws": ["us-east-1", "eu-north-1"], "gcp": ["europe-west4", "europe-north1"]},

@@ -76,7 +76,7 @@ def _selector_matches_nothing(case: Case) -> Iterator[Violation]:
 def _containers(case: Case) -> Iterator[Violation]:
     containers = case.get("spec.template.spec.containers") or []
     names = [item.get("name") for item in containers if isinstance(item, dict)]
-    if not names and not case.unsure("spec.template.spec.containers"):
+    if not names and not case.unsure("spec.template.spec.containers.*"):
         yield Violation(property="spec.template.spec.containers", what="is empty", do="Add a container")
     for twice in sorted({str(name) for name in names if names.count(name) > 1}):
         yield Violation(property="spec.template.spec.containers", what=f"has two containers '{twice}'", do="Rename one")
