@@ -86,6 +86,10 @@ class Case:
         """Tell whether an input is set, known or not."""
         return bool(at(self.inputs, path))
 
+    def unsure(self, *paths: str) -> bool:
+        """Tell whether any of some inputs is not known yet, so that nothing can be said of them together."""
+        return any(is_unknown(value) for path in paths for _, value in at(self.inputs, path))
+
     def target(self, path: str, kind: str) -> Stored | None:
         """Return the one resource of a type that an input refers to, in this account, if the cloud holds it."""
         value = self.get(path)

@@ -15,7 +15,8 @@ import pulumi_azure_native as azure
 
 from components import names
 from components.gateway_address.azure import zone_number
-from components.node_pool.contract import PRESENT, NodePool, NodePoolArgs
+from components.node_pool.contract import NodePool, NodePoolArgs, node_labels, operator_labels, taint
+from components.node_pool.contract import tags as claims
 from components.provider.azure import tags
 from outlast.errors import ConfigError, Problem, listed
 from outlast.intent.partitions import MIG, is_sliced
@@ -40,9 +41,6 @@ class AzureNodePool(NodePool):
         elastic = args.scaling == "elastic"
         reserved = args.capacity == "reserved"
         is_nvidia = args.gpu_resource.startswith(_NVIDIA)
-        claims = names.labels(
-            fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction, node_pool=args.key
-        )
         pool = aks.AgentPool(
             name,
             resource_group_name=args.cluster.group,
@@ -63,8 +61,8 @@ class AzureNodePool(NodePool):
             os_disk_size_gb=_ROOT_GIB,
             gpu_profile=aks.GPUProfileArgs(driver="Install" if is_nvidia else "None"),
             gpu_instance_profile=instance_profile(args.key, args.partition, fills_card=args.fills_card),
-            node_labels=claims | _device_labels(args),
-            node_taints=[f"{args.gpu_resource}={PRESENT}:NoSchedule"],
+            node_labels=node_labels(args) | _sharing_labels(args),
+            node_taints=[str(taint(args))],
             upgrade_settings=aks.AgentPoolUpgradeSettingsArgs(
                 # A reservation has no node to spare, and a surge would be bought beside it.
                 max_surge="0" if reserved else "1",
@@ -77,7 +75,7 @@ class AzureNodePool(NodePool):
                 # The firmware would refuse a driver that an operator builds: nobody it trusts has signed it.
                 enable_secure_boot=False,
             ),
-            tags=tags(place) | claims,
+            tags=tags(place) | claims(args),
             opts=self.child(
                 depends_on=[args.cluster, args.identity, args.network],
                 ignore_changes=["count"] if elastic else None,
@@ -100,9 +98,9 @@ def _capacity(args: NodePoolArgs) -> dict[str, object]:
     return found
 
 
-def _device_labels(args: NodePoolArgs) -> dict[str, str]:
-    """Return the label that names a configuration of the device plugin; the serving layer declares it."""
-    return {"nvidia.com/device-plugin.config": args.partition} if is_sliced(args.partition) else {}
+def _sharing_labels(args: NodePoolArgs) -> dict[str, str]:
+    """Return the label for time-slices alone: AKS has a field for instances, and makes them itself."""
+    return operator_labels(args) if is_sliced(args.partition) else {}
 
 
 def instance_profile(key: str, partition: str, *, fills_card: bool) -> str | None:

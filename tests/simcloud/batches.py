@@ -28,9 +28,9 @@ def world(places: int) -> dict[str, Any]:
     """The small world with every account as often as there are places."""
     document = copy.deepcopy(WORLD_DOCUMENT)
     for number in range(1, places):
-        for cloud, accounts in WORLD_DOCUMENT["accounts"].items():  # type: ignore[attr-defined]
+        for cloud, accounts in WORLD_DOCUMENT["accounts"].items():
             document["accounts"][cloud].extend(_numbered(account, number) for account in accounts)
-        for key, amount in WORLD_DOCUMENT["granted"].items():  # type: ignore[attr-defined]
+        for key, amount in WORLD_DOCUMENT["granted"].items():
             cloud, account, *rest = key.split("/")
             document["granted"]["/".join([cloud, _numbered(account, number), *rest])] = amount
     return document
@@ -59,7 +59,7 @@ class Place:
     def localised(self, value: Any) -> Any:
         """Move inputs here: references, and accounts in whatever text."""
         text = json.dumps(value)
-        for accounts in WORLD_DOCUMENT["accounts"].values():  # type: ignore[attr-defined]
+        for accounts in WORLD_DOCUMENT["accounts"].values():
             for account in accounts:
                 text = text.replace(account, _numbered(account, self.number))
         return json.loads(REFERENCE.sub(lambda match: f'"@{self.called(match[1])}.{match[2]}', text))

@@ -56,7 +56,7 @@ def _held(cloud: str, region: str, zone: str, machine_type: str, nodes: int) -> 
     return {"cloud": cloud, "region": region, "zone": zone, "machine_type": machine_type, "nodes": nodes}
 
 
-WORLD_DOCUMENT = {
+WORLD_DOCUMENT: dict[str, Any] = {
     "fleet": "test",
     "today": "2026-11-30",
     "kubernetes_versions": {

@@ -53,6 +53,24 @@ def test_a_row_makes_its_resource_and_a_preview_knows_nothing_invented(
 
 
 @pytest.mark.parametrize(("package", "name"), EVERY)
+def test_a_value_that_is_not_known_yet_is_no_violation(standing: Standing, package: str, name: str) -> None:
+    kind, refused = plan(package)[name][0], {}
+    for path in paths(inputs_of(standing.made(package, name))):
+        answer = standing.plugin(package).check(kind, name, given(standing, package, name, {path: UNKNOWN}))
+        refused[path] = [failure.reason for failure in answer.failures]
+    assert {path: reasons for path, reasons in refused.items() if reasons} == {}
+
+
+def paths(value: Any, path: str = "") -> Iterator[str]:
+    """Every dotted path into a value; keys that hold dots themselves are left out."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if "." not in str(key):
+            yield f"{path}.{key}".lstrip(".")
+            yield from paths(item, f"{path}.{key}".lstrip("."))
+
+
+@pytest.mark.parametrize(("package", "name"), EVERY)
 def test_an_unknown_argument_is_refused(standing: Standing, package: str, name: str) -> None:
     kind, inputs = plan(package)[name]
     if kind in cloud_of(package).rows:

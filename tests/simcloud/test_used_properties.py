@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from outlast.view.resource import Resource
-from simcloud.shapes import Shapes
+from simcloud.shapes import Shape, Shapes
 from tests.simcloud.used_properties import GONE, declared, differences, kept, table
 
 NODES = "aws:eks/nodeGroup:NodeGroup"
@@ -19,7 +19,7 @@ def resources() -> list[Resource]:
     return declared()
 
 
-def upgraded(known: Mapping[str, Shapes], **changes: object) -> dict[str, Shapes]:
+def upgraded(known: Mapping[str, Shapes], **changes: Shape | None) -> dict[str, Shapes]:
     """Shapes of an SDK in which properties of the node group are others, or gone."""
     aws = known["aws"]
     inputs = {**aws.types[NODES].inputs, **changes}

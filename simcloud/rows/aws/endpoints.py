@@ -33,6 +33,8 @@ def _service_name(case: Case) -> Iterator[Violation]:
 
 @refusal(_ENDPOINT)
 def _kind_and_arguments(case: Case) -> Iterator[Violation]:
+    if case.unsure("vpcEndpointType"):
+        return
     kind = case.get("vpcEndpointType", "Gateway")
     wrong = ("subnetIds", "securityGroupIds", "privateDnsEnabled") if kind == "Gateway" else ("routeTableIds",)
     for key in wrong:

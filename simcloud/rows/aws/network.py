@@ -91,6 +91,8 @@ def _overlaps_a_subnet(case: Case) -> Iterator[Violation]:
 
 @refusal(_NAT)
 def _mode_and_placement(case: Case) -> Iterator[Violation]:
+    if case.unsure("availabilityMode", "connectivityType"):
+        return
     regional = case.get("availabilityMode", "zonal") == "regional"
     public = case.get("connectivityType", "public") == "public"
     wrong = {

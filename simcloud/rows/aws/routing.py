@@ -216,7 +216,7 @@ def _pace(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_API}, HealthCheckConfig: Regions")
 def _too_few_regions(case: Case) -> Iterator[Violation]:
-    if case.has("regions") and len(case.each("regions.*")) < 3:
+    if case.has("regions") and not case.unsure("regions.*") and len(case.each("regions.*")) < 3:
         yield Violation(property="regions", what="needs at least three regions", do="Add some, or leave it out for all")
 
 

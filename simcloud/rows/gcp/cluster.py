@@ -28,6 +28,8 @@ DEFAULT_ACCOUNT = r"default|\d+-compute@developer\.gserviceaccount\.com"
 def zones_elsewhere(case: Case) -> Iterator[Violation]:
     """Refuse zones of another region."""
     known = case.world.zones("gcp", case.place.region)
+    if case.unsure("location"):
+        return
     for where, zone in case.each("nodeLocations.*"):
         if not str(zone).startswith(f"{case.place.region}-") or (known and zone not in known):
             yield Violation(

@@ -187,6 +187,8 @@ def _tier_of_internal(case: Case) -> Iterator[Violation]:
 @refusal(_NAT)
 def _addresses_and_option(case: Case) -> Iterator[Violation]:
     manual = case.get("natIpAllocateOption") == "MANUAL_ONLY"
+    if case.unsure("natIpAllocateOption"):
+        return
     if case.has("natIpAllocateOption") and manual != bool(case.inputs.get("natIps")):
         yield Violation(
             property="natIps",
@@ -199,7 +201,7 @@ def _addresses_and_option(case: Case) -> Iterator[Violation]:
 @refusal(_NAT)
 def _subnetworks_and_option(case: Case) -> Iterator[Violation]:
     listed = case.get("sourceSubnetworkIpRangesToNat") == "LIST_OF_SUBNETWORKS"
-    if listed != case.has("subnetworks"):
+    if listed != case.has("subnetworks") and not case.unsure("sourceSubnetworkIpRangesToNat"):
         yield Violation(
             property="subnetworks", what="goes with LIST_OF_SUBNETWORKS, and only with it", do="Set both or neither"
         )

@@ -12,6 +12,7 @@ from simcloud.rows.gcp.cluster import CLUSTER, DEFAULT_ACCOUNT, zones_elsewhere
 from simcloud.rows.gcp.forms import labelled, resource_name
 from simcloud.rows.gcp.identity import ACCOUNT
 from simcloud.rows.gcp.upkeep import UPKEEP, version
+from simcloud.values import UNKNOWN
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
 
@@ -94,7 +95,7 @@ def _gpus_unlike_machine(case: Case) -> Iterator[Violation]:
                 do="Correct the count",
             )
         wanted = _ACCELERATORS.get(str(machine.accelerator)) if machine else None
-        if wanted and isinstance(item.get("type"), str) and item["type"] not in wanted:
+        if wanted and isinstance(item.get("type"), str) and item["type"] not in (*wanted, UNKNOWN):
             yield Violation(
                 property=f"{where}.type",
                 what="is not what the machine type has",
@@ -218,7 +219,7 @@ def _reservation_unnamed(case: Case) -> Iterator[Violation]:
     path = "nodeConfig.reservationAffinity"
     specific = case.get(f"{path}.consumeReservationType") == "SPECIFIC_RESERVATION"
     named = case.has(f"{path}.key") and case.has(f"{path}.values")
-    if case.has(path) and specific != named:
+    if case.has(path) and specific != named and not case.unsure(f"{path}.consumeReservationType"):
         yield Violation(
             property=path,
             what="key and values go with SPECIFIC_RESERVATION, and only with it",

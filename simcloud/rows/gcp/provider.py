@@ -75,7 +75,7 @@ def echo(row: Row, where: Place, inputs: Mapping[str, Any], _session: Session) -
 def foreign_project(case: Case, _row: Row) -> list[Violation]:
     """Refuse a project that the credentials do not reach."""
     reached = list(case.world.accounts("gcp"))
-    return [] if case.place.account in reached else [_foreign(case.place.account, reached)]
+    return [] if case.place.account in reached or case.unsure("project") else [_foreign(case.place.account, reached)]
 
 
 def removal(stored: Stored) -> str:

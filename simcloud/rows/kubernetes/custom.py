@@ -27,7 +27,7 @@ _DOCS = "Kubernetes documentation, Custom Resources"
 @refusal(f"{_DOCS}: CustomResourceDefinition names")
 def _plural_and_group(case: Case) -> Iterator[Violation]:
     wanted = f"{case.get('spec.names.plural')}.{case.get('spec.group')}"
-    if case.get("metadata.name", wanted) != wanted:
+    if case.get("metadata.name", wanted) != wanted and not case.unsure("spec.names.plural", "spec.group"):
         yield Violation(
             property="metadata.name",
             what="must be the plural and the group",

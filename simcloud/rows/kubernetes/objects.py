@@ -58,8 +58,8 @@ def namespace_missing(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_DOCS}, Deployments: Selector")
 def _selector_matches_nothing(case: Case) -> Iterator[Violation]:
-    if has_unknown(case.inputs.get("spec", {}).get("selector")) or has_unknown(
-        case.get("spec.template.metadata", UNKNOWN)
+    if case.unsure("spec.selector") or has_unknown(
+        [case.get("spec.selector"), case.get("spec.template.metadata", UNKNOWN)]
     ):
         return
     wanted, labels = case.get("spec.selector.matchLabels") or {}, case.get("spec.template.metadata.labels") or {}
@@ -77,7 +77,7 @@ def _selector_matches_nothing(case: Case) -> Iterator[Violation]:
 def _containers(case: Case) -> Iterator[Violation]:
     containers = case.get("spec.template.spec.containers") or []
     names = [item.get("name") for item in containers if isinstance(item, dict)]
-    if not names:
+    if not names and not case.unsure("spec.template.spec.containers.*"):
         yield Violation(property="spec.template.spec.containers", what="is empty", do="Add a container")
     for twice in sorted({str(name) for name in names if names.count(name) > 1}):
         yield Violation(property="spec.template.spec.containers", what=f"has two containers '{twice}'", do="Rename one")
@@ -90,6 +90,8 @@ def _containers(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_API}, Volume and VolumeMount")
 def _mount_without_volume(case: Case) -> Iterator[Violation]:
+    if case.unsure("spec.template.spec.volumes.*.name"):
+        return
     volumes = {value for _, value in case.each("spec.template.spec.volumes.*.name")}
     for kind in ("containers", "initContainers"):
         for where, name in case.each(f"spec.template.spec.{kind}.*.volumeMounts.*.name"):
@@ -140,7 +142,7 @@ def _quantity(case: Case) -> Iterator[Violation]:
 @refusal(f"{_DOCS}, Schedule GPUs; Extended resources")
 def _gpu_limits(case: Case) -> Iterator[Violation]:
     for where, block in case.each("spec.template.spec.containers.*.resources"):
-        for key, wanted in (block.get("requests") or {}).items():
+        for key, wanted in () if has_unknown(block) else (block.get("requests") or {}).items():
             limit = (block.get("limits") or {}).get(key)
             if "/" in key and str(limit) != str(wanted) and not has_unknown([limit, wanted]):
                 yield Violation(
@@ -229,7 +231,7 @@ def _address_not_reserved(case: Case) -> Iterator[Violation]:
 @refusal(f"{_DOCS}, Specifying a Disruption Budget for your Application")
 def _one_budget(case: Case) -> Iterator[Violation]:
     given = [key for key in ("minAvailable", "maxUnavailable") if case.has(f"spec.{key}")]
-    if len(given) != 1:
+    if len(given) != 1 and not case.unsure("spec"):
         yield Violation(
             property="spec",
             what="a budget has either minAvailable or maxUnavailable",

@@ -155,6 +155,8 @@ def _parts_of_a_device(case: Case) -> Iterator[Violation]:
 @refusal(f"{_DOCS}, Resource Management for Pods and Containers: Requests and limits", claim="request-above-limit")
 def _request_above_limit(case: Case) -> Iterator[Violation]:
     for where, block in containers(case, "resources"):
+        if has_unknown(block):
+            continue
         limits = block.get("limits") or {}
         for key, value in (block.get("requests") or {}).items():
             wanted, limit = amount(value), amount(limits.get(key))
@@ -212,7 +214,9 @@ def _volume_malformed(case: Case) -> Iterator[Violation]:
     seen: set[str] = set()
     for where, volume in each(case, "volumes.*"):
         name, sources = volume.get("name"), [key for key in volume if key != "name"]
-        if not is_unknown(name) and not re.fullmatch(_LABEL, str(name)):
+        if is_unknown(name):
+            continue
+        if not re.fullmatch(_LABEL, str(name)):
             yield Violation(property=f"{where}.name", what=f"'{name}' is not a name", do="Use a-z, 0-9 and -")
         if str(name) in seen:
             yield Violation(property=f"{where}.name", what=f"there are two volumes '{name}'", do="Rename one")
@@ -223,12 +227,10 @@ def _volume_malformed(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_API}, VolumeMount", claim="mounted-twice")
 def _mounted_twice(case: Case) -> Iterator[Violation]:
-    for where, container in containers(case):
-        paths = [mount.get("mountPath") for mount in container.get("volumeMounts") or ()]
+    for where, mounts in containers(case, "volumeMounts"):
+        paths = [mount.get("mountPath") for mount in mounts if not is_unknown(mount)]
         for twice in sorted({str(path) for path in paths if paths.count(path) > 1 and not is_unknown(path)}):
-            yield Violation(
-                property=f"{where}.volumeMounts", what=f"two volumes are mounted at '{twice}'", do="Mount one elsewhere"
-            )
+            yield Violation(property=where, what=f"two volumes are mounted at '{twice}'", do="Mount one elsewhere")
 
 
 @refusal(f"{_API}, EnvVar", claim="variable-given-twice")
@@ -242,6 +244,8 @@ def _variable_given_twice(case: Case) -> Iterator[Violation]:
 def _toleration(case: Case) -> Iterator[Violation]:
     for where, block in each(case, "tolerations.*"):
         operator = block.get("operator") or "Equal"
+        if has_unknown(block):
+            continue
         if operator not in ("Equal", "Exists"):
             yield Violation(
                 property=f"{where}.operator",
@@ -264,7 +268,7 @@ def _spread(case: Case) -> Iterator[Violation]:
         if isinstance(skew, int) and skew < 1:
             yield Violation(property=f"{where}.maxSkew", what="is too small", got=f"{skew}", do="Use 1 or more")
         pair = str(block.get("topologyKey")), str(block.get("whenUnsatisfiable"))
-        if pair in seen:
+        if pair in seen and not has_unknown(list(pair)):
             yield Violation(property=where, what=f"repeats {pair[0]} with {pair[1]}", do="Leave one out")
         seen.add(pair)
 
@@ -284,7 +288,7 @@ def _expression_and_values(case: Case) -> Iterator[Violation]:
 @refusal(f"{_API}, SecurityContext", claim="privilege-contradicts-itself")
 def _privilege(case: Case) -> Iterator[Violation]:
     for where, block in containers(case, "securityContext"):
-        added = (block.get("capabilities") or {}).get("add") or []
+        added = [] if has_unknown(block) else (block.get("capabilities") or {}).get("add") or []
         if block.get("allowPrivilegeEscalation") is False and (block.get("privileged") is True or "SYS_ADMIN" in added):
             yield Violation(
                 property=f"{where}.allowPrivilegeEscalation",
