@@ -38,7 +38,7 @@ CHANGES = {
     "zonal": {"network": {"nat": "zonal"}},
     "existing": EXISTING,
     "open": {"api": {"private": False, "allow": ["192.0.2.0/24"]}},
-    "people": {"access": {"admin": [ADMIN], "viewer": [VIEWER]}, "tags": {"Cost-Centre": "42"}},
+    "people": {"access": {"admin": [ADMIN], "viewer": [VIEWER]}, "tags": {"cost-centre": "42"}},
 }
 
 
