@@ -208,10 +208,7 @@ FAILING: dict[str, Case] = {
         lambda: on_one_gpu_nodes("on_demand"),
         {("capacity-type", "eu-west", "failed"), ("price", "eu-west", "warning")},
     ),
-    "a quota below the peak": (
-        lambda: situation(with_quota(granted="575 vCPU")),
-        {("quota", "us-east", "failed")},
-    ),
+    "a quota below the peak": (lambda: situation(with_quota(granted="575 vCPU")), {("quota", "us-east", "failed")}),
     "a quota of zero": (lambda: situation(with_quota(granted="0 vCPU")), {("quota", "us-east", "failed")}),
     "a quota that nobody granted": (
         lambda: situation(make_intent(*REGIONS, capacity=holdings(quotas={P_QUOTA: None}))),
@@ -331,19 +328,13 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         lambda: situation(accounts=(("ap-south", "444455556666"),)),
         {"account"},
     ),
-    "a machine type that is sold as spot only, on spot": (
-        lambda: on_one_gpu_nodes("spot"),
-        {"capacity-type"},
-    ),
+    "a machine type that is sold as spot only, on spot": (lambda: on_one_gpu_nodes("spot"), {"capacity-type"}),
     "a quota of exactly the peak": (lambda: situation(with_quota(granted="576 vCPU")), {"quota"}),
     "a quota that holds what is deployed too": (
         lambda: situation(with_quota(granted="768 vCPU"), applied=applied(gh100_1_b=1)),
         {"quota"},
     ),
-    "a cap of exactly both regions": (
-        lambda: situation(with_google(ENOUGH | {"granted": "24 GPUs"}, None)),
-        {"cap"},
-    ),
+    "a cap of exactly both regions": (lambda: situation(with_google(ENOUGH | {"granted": "24 GPUs"}, None)), {"cap"}),
     "one principal who may administer": (lambda: situation(), {"access"}),
     "a network that just holds the nodes": (
         lambda: situation(rows={"nodes": {"min": 38, "expected": 38.0, "max": 38}}),
@@ -356,14 +347,8 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         ),
         {"cap"},
     ),
-    "a reservation of exactly the nodes": (
-        lambda: situation(reserved(nodes=1)),
-        {"reservation", "reservation-term"},
-    ),
-    "a reservation until the horizon": (
-        lambda: situation(reserved(ends="2026-12-30")),
-        {"reservation-term"},
-    ),
+    "a reservation of exactly the nodes": (lambda: situation(reserved(nodes=1)), {"reservation", "reservation-term"}),
+    "a reservation until the horizon": (lambda: situation(reserved(ends="2026-12-30")), {"reservation-term"}),
     "a reservation that ends today, without a horizon": (
         lambda: situation(reserved(ends="2026-11-30"), horizon_days=0),
         {"reservation-term"},
