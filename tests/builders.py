@@ -121,12 +121,8 @@ def make_curve(tenant: str, origin: str, *tok_s: float, model: str = "chat", uni
 
 def make_artifact() -> dict[str, Any]:
     """A released artifact of 66 GiB that may lie anywhere."""
-    return {
-        "digest": "sha256:" + "0" * 64,
-        "size": "66 GiB",
-        "residency": "public-base",
-        "signer": "release@example.org",
-    }
+    released = {"digest": "sha256:" + "0" * 64, "size": "66 GiB"}
+    return released | {"residency": "public-base", "signer": "release@example.org"}
 
 
 def make_documents(*regions: str) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Checks of networks and clusters that were there before us: their ids, and no wish for what we do not make."""
+"""Checks of networks and clusters that were there before us: their ids, and that nothing is asked of them."""
 
 from __future__ import annotations
 

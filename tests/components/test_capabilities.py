@@ -23,7 +23,7 @@ PLACES = {
         account=ACCOUNTS[cloud],
         protect=True,
     )
-    for region, (cloud, provider_region, zones) in reversed(REGION_PLACES.items())
+    for region, (cloud, provider_region, zones) in REGION_PLACES.items()
     if cloud in ACCOUNTS
 }
 BOUNDARY = "arn:aws:iam::111122223333:policy/boundary"

@@ -8,7 +8,7 @@ import yaml
 from outlast.intent.reading import parse_yaml
 from simcloud.life import resources, vanish
 from tests.engine.simulation import FLEET, Simulation
-from tests.stacks.existing import CLUSTERS, NETWORKS
+from tests.existing import CLUSTERS, NETWORKS
 
 pytestmark = pytest.mark.engine
 CLUSTER = {"us-east": "aws:eks/cluster:Cluster", "eu-west": "gcp:container/cluster:Cluster"}

@@ -1,5 +1,7 @@
 """Ids, tags, versions and wishes that a cloud would not take: refused by the loader, with file and key."""
 
+from typing import Any
+
 import pytest
 
 from tests.builders import facts, messages_of, write_demo
@@ -7,7 +9,7 @@ from tests.builders import facts, messages_of, write_demo
 EAST, WEST = "regions/us-east", "regions/eu-west"
 POOL = f"{EAST}/node_pools/gh100"
 SUBSCRIPTION = "0a1b2c3d-1111-2222-3333-444455556666"
-CENTRAL = {
+CENTRAL: dict[str, Any] = {
     "cloud": "azure",
     "provider_region": "polandcentral",
     "zones": ["polandcentral-1", "polandcentral-2"],

@@ -21,6 +21,7 @@ GPU_CAP = "GPUS-ALL-REGIONS-per-project"
 LARGER = {"models": {"chat": {"precision": "bf16"}}}
 ENOUGH = {"granted": "64 GPUs", "as_of": "2026-11-01"}
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOBODY = {"regions": {"us-east": {"access": None}}}
 SPAN = {"machine_type": MACHINE, "zone": "use1-az1", "nodes": 3, "ends": "2027-06-30"}
 
 
@@ -47,13 +48,16 @@ def holdings(**us_east: Any) -> dict[str, Any]:
     return {"regions": {"us-east": us_east}}
 
 
+def of_nodes(count: int) -> dict[str, Any]:
+    return {"nodes": dict.fromkeys(("min", "expected", "max"), count)}
+
+
 def with_quota(**quota: Any) -> Intent:
     return make_intent(*REGIONS, capacity=holdings(quotas={P_QUOTA: quota}))
 
 
 def with_goodput(**goodput: Any) -> Intent:
-    accelerators = {H100: {"goodput": goodput}}
-    return make_intent(*REGIONS, models={"models": {"chat": {"accelerators": accelerators}}})
+    return make_intent(*REGIONS, models={"models": {"chat": {"accelerators": {H100: {"goodput": goodput}}}}})
 
 
 def with_ages(**ages: str) -> Intent:
@@ -73,14 +77,10 @@ def with_facts(table: str, key: Any, **changes: Any) -> Intent:
 
 def with_google(first: dict[str, Any] | None, second: dict[str, Any] | None, account: str = "outlast-test") -> Intent:
     """Two regions on one cloud, each with its quota; ``first`` and ``second`` are what they say of the cap above."""
-    west: dict[str, Any] = {
-        "cloud": "gcp",
-        "provider_region": "us-central1",
-        "account": account,
-        "zones": ["us-central1-a"],
-    }
-    west["access"] = {"admin": [ADMINS["gcp"]]}
-    pool = {"machine_type": "a3-highgpu-8g", "zones": ["us-central1-a"]}
+    zones = ["us-central1-a"]
+    west: dict[str, Any] = {"cloud": "gcp", "provider_region": "us-central1", "account": account, "zones": zones}
+    west |= {"access": {"admin": [ADMINS["gcp"]]}}
+    pool = {"machine_type": "a3-highgpu-8g", "zones": zones}
     quotas: list[dict[str, Any]] = [{GPU_FAMILY: ENOUGH, GPU_CAP: cap} for cap in (first, second)]
     return make_intent(
         "eu-west",
@@ -168,14 +168,8 @@ FAILING: dict[str, Case] = {
         lambda: situation(accounts=(("us-east", "444455556666"),)),
         {("account", "us-east", "failed")},
     ),
-    "a cluster that nobody may administer": (
-        lambda: situation(make_intent(*REGIONS, regions={"regions": {"us-east": {"access": None}}})),
-        {("access", "us-east", "failed")},
-    ),
-    "a network that the nodes have outgrown": (
-        lambda: situation(rows={"nodes": {"min": 39, "expected": 39.0, "max": 39}}),
-        {("network", "us-east", "failed")},
-    ),
+    "a cluster of nobody": (lambda: situation(make_intent(regions=NOBODY)), {("access", "us-east", "failed")}),
+    "a network outgrown": (lambda: situation(rows=of_nodes(39)), {("network", "us-east", "failed")}),
     "another account than the allowed one": (
         lambda: situation(with_allowed("444455556666")),
         {("account", "us-east", "failed")},
@@ -208,10 +202,7 @@ FAILING: dict[str, Case] = {
         lambda: on_one_gpu_nodes("on_demand"),
         {("capacity-type", "eu-west", "failed"), ("price", "eu-west", "warning")},
     ),
-    "a quota below the peak": (
-        lambda: situation(with_quota(granted="575 vCPU")),
-        {("quota", "us-east", "failed")},
-    ),
+    "a quota below the peak": (lambda: situation(with_quota(granted="575 vCPU")), {("quota", "us-east", "failed")}),
     "a quota of zero": (lambda: situation(with_quota(granted="0 vCPU")), {("quota", "us-east", "failed")}),
     "a quota that nobody granted": (
         lambda: situation(make_intent(*REGIONS, capacity=holdings(quotas={P_QUOTA: None}))),
@@ -331,24 +322,15 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         lambda: situation(accounts=(("ap-south", "444455556666"),)),
         {"account"},
     ),
-    "a machine type that is sold as spot only, on spot": (
-        lambda: on_one_gpu_nodes("spot"),
-        {"capacity-type"},
-    ),
+    "a machine type that is sold as spot only, on spot": (lambda: on_one_gpu_nodes("spot"), {"capacity-type"}),
     "a quota of exactly the peak": (lambda: situation(with_quota(granted="576 vCPU")), {"quota"}),
     "a quota that holds what is deployed too": (
         lambda: situation(with_quota(granted="768 vCPU"), applied=applied(gh100_1_b=1)),
         {"quota"},
     ),
-    "a cap of exactly both regions": (
-        lambda: situation(with_google(ENOUGH | {"granted": "24 GPUs"}, None)),
-        {"cap"},
-    ),
+    "a cap of exactly both regions": (lambda: situation(with_google(ENOUGH | {"granted": "24 GPUs"}, None)), {"cap"}),
     "one principal who may administer": (lambda: situation(), {"access"}),
-    "a network that just holds the nodes": (
-        lambda: situation(rows={"nodes": {"min": 38, "expected": 38.0, "max": 38}}),
-        {"network"},
-    ),
+    "a network that just holds the nodes": (lambda: situation(rows=of_nodes(38)), {"network"}),
     "a cap that both regions state": (lambda: situation(with_google(ENOUGH, ENOUGH)), {"cap"}),
     "two accounts, each with its cap": (
         lambda: situation(
@@ -356,14 +338,8 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         ),
         {"cap"},
     ),
-    "a reservation of exactly the nodes": (
-        lambda: situation(reserved(nodes=1)),
-        {"reservation", "reservation-term"},
-    ),
-    "a reservation until the horizon": (
-        lambda: situation(reserved(ends="2026-12-30")),
-        {"reservation-term"},
-    ),
+    "a reservation of exactly the nodes": (lambda: situation(reserved(nodes=1)), {"reservation", "reservation-term"}),
+    "a reservation until the horizon": (lambda: situation(reserved(ends="2026-12-30")), {"reservation-term"}),
     "a reservation that ends today, without a horizon": (
         lambda: situation(reserved(ends="2026-11-30"), horizon_days=0),
         {"reservation-term"},

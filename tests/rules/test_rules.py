@@ -139,11 +139,9 @@ def divided(key: str, partition: str | None, **more: str) -> Resource:
 
 def outgrown(nodes: int) -> Deployment:
     """A lock of so many nodes in one zone; nothing is deployed."""
-    intent = intent_of()
-    blocks = {name: make_block(name, 9, 9) for name in NAMES} | {
-        "us-east": make_block("us-east", 9, 9, nodes=[nodes, 5])
-    }
-    return Deployment(intent=intent, lock=make_lock(intent, blocks, SHARES), applied=None, view=view_of([], facts()))
+    return replace(
+        deployment(blocks={"us-east": make_block("us-east", 9, 9, nodes=[nodes, 5])}), view=view_of([], facts())
+    )
 
 
 PASSING = {
@@ -239,18 +237,12 @@ FAILING = {
         lambda: demo_with("demo.us-east", SUBNET, "us-east-network-nodes-use1-az1", "region", "us-west-2"),
         {("R-28", "us-east-network-nodes-use1-az1")},
     ),
-    "a store of another region": (
-        lambda: deployment(more=(bucket("test.us-east", "eu"),)),
-        {("R-28", "other")},
-    ),
+    "a store of another region": (lambda: deployment(more=(bucket("test.us-east", "eu"),)), {("R-28", "other")}),
     "a store of the global stack without a label": (
         lambda: deployment(more=(bucket("test.global"),)),
         {("R-36", "other")},
     ),
-    "a label that is not known yet": (
-        lambda: deployment(more=(bucket("test.global", UNKNOWN),)),
-        {("R-36", "other")},
-    ),
+    "a label that is not known yet": (lambda: deployment(more=(bucket("test.global", UNKNOWN),)), {("R-36", "other")}),
     "tags that are not known yet": (
         lambda: demo_with("demo.global", BUCKET, "eu-north-weights", "tags", UNKNOWN),
         {("R-36", "eu-north-weights")},
@@ -263,14 +255,8 @@ FAILING = {
         lambda: deployment(more=(make_resource("aws:iam/role:Role", "role", "test.nowhere"),)),
         {("R-41", "test.nowhere")},
     ),
-    "a node pool of the global stack": (
-        lambda: demo(stray_nodes("demo.global")),
-        {("R-42", "stray")},
-    ),
-    "a node pool of the routing stack": (
-        lambda: demo(stray_nodes("demo.routing")),
-        {("R-42", "stray")},
-    ),
+    "a node pool of the global stack": (lambda: demo(stray_nodes("demo.global")), {("R-42", "stray")}),
+    "a node pool of the routing stack": (lambda: demo(stray_nodes("demo.routing")), {("R-42", "stray")}),
     "too few replicas for normal demand": (
         lambda: deployment(intent=survives(), blocks={"us-east": make_block("us-east", 3)}),
         {("H-01", LOCK)},
@@ -308,10 +294,7 @@ FAILING = {
         lambda: demo(divided("mig7-1-a", "mig-4x1g.20gb")),
         {("H-05", "us-east-mig7-1-a")},
     ),
-    "whole cards where the lock has parts": (
-        lambda: demo(divided("mig7-1-a", None)),
-        {("H-05", "us-east-mig7-1-a")},
-    ),
+    "whole cards where the lock has parts": (lambda: demo(divided("mig7-1-a", None)), {("H-05", "us-east-mig7-1-a")}),
     "time-slices of cards that the lock has whole": (
         lambda: demo_with("demo.eu-west", GKE_POOL, "eu-west-gl4-1-a", "nodeConfig.guestAccelerators", SLICED),
         {("H-05", "eu-west-gl4-1-a")},
@@ -338,14 +321,8 @@ FAILING = {
         lambda: replace(deployment(), intent=replace(intent_of(), capacity=CapacityFile()), view=view_of([], facts())),
         {("H-09", LOCK)},
     ),
-    "a class that no region serves": (
-        lambda: drained("eu-west", "eu-north"),
-        {("H-17", LOCK)},
-    ),
-    "a row of another machine type": (
-        lambda: deployment(blocks=row_of(machine_type="p5.4xlarge")),
-        {("H-08", LOCK)},
-    ),
+    "a class that no region serves": (lambda: drained("eu-west", "eu-north"), {("H-17", LOCK)}),
+    "a row of another machine type": (lambda: deployment(blocks=row_of(machine_type="p5.4xlarge")), {("H-08", LOCK)}),
 }
 
 

@@ -22,11 +22,11 @@ def seeds(there: Existing) -> Iterator[Seed]:
         name = there.cluster.rsplit("/", 1)[-1]
         subnets = tuple(there.subnets.values())
         arn = f"arn:aws:eks:{there.region}:{there.account}:cluster/{name}"
-        inputs = {
+        made = {
             "region": there.region,
             "name": name,
             "version": there.kubernetes,
             "vpcConfig": {"subnetIds": list(subnets)},
             "accessConfig": {"authenticationMode": "API"},
         }
-        yield Seed(type=CLUSTER, id=name, inputs=inputs, aliases=(arn, there.server), inside=subnets)
+        yield Seed(type=CLUSTER, id=name, inputs=made, aliases=(arn, there.server), inside=subnets)

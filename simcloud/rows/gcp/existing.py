@@ -16,8 +16,8 @@ _RANGES = ("pods", "services")
 def seeds(there: Existing) -> Iterator[Seed]:
     """Yield the network, its subnetworks and the cluster."""
     inputs = {"name": _last(there.network), "autoCreateSubnetworks": False}
-    aliases = (_last(there.network),)
-    yield Seed(type=NETWORK, id=there.network, inputs=inputs, aliases=aliases, is_global=True)
+    name = _last(there.network)
+    yield Seed(type=NETWORK, id=there.network, inputs=inputs, aliases=(name,), is_global=True)
     subnets = tuple(dict.fromkeys(there.subnets.values()))
     for subnet in subnets:
         ranges = [{"rangeName": name} for name in _RANGES]
