@@ -29,7 +29,7 @@ CONFIG = Path(__file__).resolve().parents[1] / "config"
 H100 = "h100-sxm-80"
 P_QUOTA = "L-417A185B"
 """Quota of the AWS machine types with H100."""
-GCP_CAP = "GPUS-ALL-REGIONS-per-project"
+GCP_CAP, GCP_H100 = "GPUS-ALL-REGIONS-per-project", "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100"
 REGION_PLACES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "us-east": ("aws", "us-east-1", ("use1-az1", "use1-az2", "use1-az4")),
     "eu-north": ("aws", "eu-north-1", ("eun1-az1", "eun1-az2", "eun1-az3")),
@@ -50,12 +50,7 @@ ADMINS: Mapping[str, str] = {
     "gcp": "group:admin@example.org",
     "azure": "66666666-7777-8888-9999-000000000000",
 }
-_QUOTAS = {
-    "aws": (P_QUOTA,),
-    "gcp": ("GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", GCP_CAP),
-    "azure": ("standardNDSH100v5Family", "cores"),
-}
-"""Cloud -> what its H100 nodes count against."""
+_QUOTAS = {"aws": [P_QUOTA], "gcp": [GCP_H100, GCP_CAP], "azure": ["standardNDSH100v5Family", "cores"]}
 _ORDER = list(REGION_PLACES)
 _UGLY = ("Traceback", "pydantic", "nput should", "validation error", "NoneType", "<class", "Errno", " None")
 

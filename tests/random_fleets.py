@@ -32,6 +32,7 @@ L4_ZONES = {
     "ap-south": ("aps1-az1", "aps1-az3"),
     "eu-west": ("europe-west4-b", "europe-west4-c"),
 }
+_REGIONS = [name for name in REGION_PLACES if name in L4_ZONES]
 QUOTAS = {
     "aws": {P_QUOTA: "192k vCPU", "L-DB2E81BA": "192k vCPU"},
     "gcp": {"GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100": "8000 GPUs", "NVIDIA_L4_GPUS": "8000 GPUs"},
@@ -97,8 +98,8 @@ def fleets(
     reserved: bool = True,
 ) -> Fleet:
     """A fleet of so many regions and models; ``reserved`` gives some a reservation in one zone."""
-    names = sorted(draw(st.sets(st.sampled_from(list(L4_ZONES)), min_size=regions[0], max_size=regions[1])))
-    names.sort(key=list(L4_ZONES).index)
+    names = sorted(draw(st.sets(st.sampled_from(_REGIONS), min_size=regions[0], max_size=regions[1])))
+    names.sort(key=_REGIONS.index)
     models = draw(st.lists(st.sampled_from(TIERS), min_size=tiers[0], max_size=tiers[1], unique=True))
     documents = _places(names, set(models), reserved=reserved and draw(st.booleans()))
     two_cards = "chat" in models and draw(st.booleans())

@@ -112,16 +112,11 @@ def test_a_subnet_is_granted_once_though_zones_share_it(kind, subnets):
 
 
 def test_zones_that_share_an_existing_subnet_join_it_once():
-    choice = EXISTING["network"]
+    subnets = dict.fromkeys(("polandcentral-1", "polandcentral-2"), "nodes")
 
     def program():
-        place = fleet()[0]
-        args = ExistingNetworkArgs(
-            place=place_of(place, REGION, teardown=False),
-            network_id=choice["existing"],
-            subnets=choice["subnets"],
-            api_subnets=tuple(choice["api_subnets"]),
-        )
+        place = place_of(fleet()[0], REGION, teardown=False)
+        args = ExistingNetworkArgs(place=place, network_id="v", subnets=subnets, api_subnets=("api",))
         assert list(joined_subnets(ExistingNetwork("there", args))) == ["nodes", "api-1"]
 
     record(program, preview=False)

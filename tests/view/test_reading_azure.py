@@ -1,5 +1,7 @@
 """Node pools read from hand-made records of AKS."""
 
+from typing import Any
+
 import pytest
 
 from outlast.view import UNKNOWN, NodePool, view_of
@@ -11,7 +13,7 @@ SLICES = {"outlast-node-pool": "gh100-1-a", "nvidia.com/device-plugin.config": "
 
 def read(inputs=(), *, location="polandcentral", clusters=1) -> NodePool:
     """The node pool of a record in so many clusters, with some inputs set."""
-    served = {"provider_inputs": {"location": "westeurope"}}
+    served: dict[str, Any] = {"provider_inputs": {"location": "westeurope"}}
     made = [make_resource(CLUSTER, f"aks-{n}", inputs={"location": location}, **served) for n in range(clusters)]
     base = {
         "resourceName": UNKNOWN,
