@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from pulumi.runtime.proto import provider_pb2
 
 from simcloud.rows.kubernetes.provider import LOAD_BALANCER
-from simcloud.values import CREATE_FIRST, decode, encode
+from simcloud.values import CREATE_FIRST, UNKNOWN, decode, encode
 from tests.simcloud.conftest import (
     AZURE,
     NAMESPACE,
@@ -131,6 +131,35 @@ def test_a_role_is_given_once_whatever_the_assignment_is_called(site: Site, azur
     again = planned(site, "joins_nodes", roleAssignmentName="00000000-0000-4000-8000-000000000099")
     with pytest.raises(Refusal, match="exists already"):
         azure.create(ASSIGNMENT, "again", again)
+
+
+# ---------------------------------------------------------------- previews
+
+
+def paths(value: Any, path: str = "") -> Iterator[str]:
+    """Every dotted path into a value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if "." not in str(key):
+            yield f"{path}.{key}".lstrip(".")
+            yield from paths(item, f"{path}.{key}".lstrip("."))
+
+
+def unknown_where_it_refers(value: Any) -> Any:
+    """Inputs as the first preview has them: nothing is known of what is not made yet."""
+    if isinstance(value, dict):
+        return {key: unknown_where_it_refers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [unknown_where_it_refers(item) for item in value]
+    return UNKNOWN if isinstance(value, str) and value.startswith("@") else value
+
+
+@pytest.mark.parametrize("name", PLAN)
+def test_what_is_not_known_yet_is_no_violation(azure: Plugin, name: str) -> None:
+    kind, inputs = PLAN[name]
+    known = unknown_where_it_refers(inputs)
+    for path in paths(known):
+        azure.preview(kind, name, changed(known, {path: UNKNOWN}))
 
 
 # ---------------------------------------------------------------- names

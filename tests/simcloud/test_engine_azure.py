@@ -1,5 +1,7 @@
 """The real engine and the real Azure SDK on the stand-in: a small program is made, upgraded, drifts and ends."""
 
+import base64
+import json
 import shutil
 from pathlib import Path
 
@@ -31,6 +33,11 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 def test_what_was_deployed_has_no_changes_and_no_drift(deployed: Engine) -> None:
     deployed.do("preview", "--expect-no-changes")
     deployed.do("refresh", "--yes", "--expect-no-changes")
+
+
+def test_the_program_is_told_where_its_cluster_answers(deployed: Engine) -> None:
+    told = base64.b64decode(deployed.do("stack", "output", "credentials").strip())
+    assert json.loads(told)["clusters"][0]["cluster"]["server"].endswith(".azmk8s.io:443")
 
 
 def test_a_pool_newer_than_its_cluster_is_refused_and_an_upgrade_in_order_is_not(deployed: Engine) -> None:

@@ -21,6 +21,7 @@ from simcloud.rows.azure.arm import (
     holder,
     principal,
     said,
+    unsure,
 )
 from simcloud.rows.azure.private import REGISTRY, VAULT
 from simcloud.state import Stored
@@ -178,7 +179,8 @@ def _needs_premium(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_IMAGES}, Disable export of artifacts from a network-restricted registry")
 def _export_of_open_registry(case: Case) -> Iterator[Violation]:
-    if case.get("policies.exportPolicy.status") == "disabled" and case.get("publicNetworkAccess") != "Disabled":
+    is_open = case.get("publicNetworkAccess") != "Disabled" and not unsure(case.inputs, "publicNetworkAccess")
+    if is_open and case.get("policies.exportPolicy.status") == "disabled":
         yield Violation(
             property="policies.exportPolicy",
             what="is disabled only where public network access is",
@@ -188,10 +190,9 @@ def _export_of_open_registry(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_IMAGES}, Customer-managed keys: a user-assigned identity")
 def _key_without_identity(case: Case) -> Iterator[Violation]:
-    if case.get("encryption.status") == "enabled" and (
-        not case.has("encryption.keyVaultProperties.keyIdentifier")
-        or "UserAssigned" not in str(case.get("identity.type"))
-    ):
+    unkeyed = not case.has("encryption.keyVaultProperties.keyIdentifier")
+    nobody = "UserAssigned" not in str(case.get("identity.type")) and not unsure(case.inputs, "identity.type")
+    if case.get("encryption.status") == "enabled" and (unkeyed or nobody):
         yield Violation(
             property="encryption", what="needs a key, and an identity that may use it", do="Give both, user-assigned"
         )

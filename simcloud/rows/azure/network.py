@@ -10,7 +10,7 @@ from simcloud.row import Case, Reference, Row, one_of, refusal
 from simcloud.rows.azure.arm import arm_id, copied, said
 from simcloud.rows.azure.outbound import NAT, network_name
 from simcloud.state import Stored
-from simcloud.values import at
+from simcloud.values import at, is_unknown
 
 VNET = "azure-native:network:VirtualNetwork"
 SUBNET = "azure-native:network:Subnet"
@@ -188,6 +188,8 @@ def _priorities(case: Case) -> Iterator[Violation]:
     seen: set[tuple[object, object]] = set()
     for where, rule in case.each("securityRules.*"):
         priority, way = rule.get("priority"), rule.get("direction")
+        if is_unknown(priority):
+            continue
         if not isinstance(priority, int) or not 100 <= priority <= 4096:
             yield Violation(
                 property=f"{where}.priority",

@@ -1,6 +1,5 @@
-"""A group with a network, a cluster, a pool of two H100 machines, and a namespace reached by the cluster's kubeconfig."""
+"""A group with a network, a cluster with a pool of two H100 machines, and a namespace in it."""
 
-import base64
 import json
 import os
 
@@ -48,7 +47,14 @@ aks.AgentPool(
 credentials = aks.list_managed_cluster_user_credentials_output(
     resource_group_name=group.name, resource_name=cluster.name, opts=pulumi.InvokeOutputOptions(provider=provider)
 )
-kubeconfig = credentials.kubeconfigs[0].value.apply(lambda text: base64.b64decode(text).decode())
+kubeconfig = pulumi.Output.json_dumps(
+    {
+        "current-context": "eu-north",
+        "contexts": [{"name": "eu-north", "context": {"cluster": "eu-north"}}],
+        "clusters": [{"name": "eu-north", "cluster": {"server": pulumi.Output.concat("https://", cluster.fqdn)}}],
+    }
+)
 inside = pulumi.ResourceOptions(provider=k8s.Provider("k8s", kubeconfig=kubeconfig, cluster_identifier="eu-north"))
 k8s.core.v1.Namespace("serving", metadata={"name": "serving"}, opts=inside)
+pulumi.export("credentials", credentials.kubeconfigs[0].value)
 pulumi.export("issuer", cluster.oidc_issuer_profile.issuer_url)
