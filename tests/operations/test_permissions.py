@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -40,19 +41,17 @@ def declared() -> tuple[Resource, ...]:
     return tuple(
         resource
         for stack in stack_order(intent)
-        for resource in declare(
-            lambda stack=stack: declare_stack(parse(stack), intent, lock), preview=True, stack=stack
-        )
+        for resource in declare(partial(declare_stack, parse(stack), intent, lock), preview=True, stack=stack)
         if not is_built_in(resource.type)
     )
 
 
-def documents(*regions: str, **changes: object) -> dict[str, Document]:
+def documents(*regions: str, **changes: Any) -> dict[str, Document]:
     intent = make_intent(**changes) if changes else demo_intent()
     return {document.name: document for document in documents_for(intent, regions or tuple(intent.regions))}
 
 
-def statements(*regions: str, **changes: object) -> list[Mapping]:
+def statements(*regions: str, **changes: Any) -> list[Mapping]:
     found = documents(*regions, **changes)
     return [row for name, one in found.items() if name.startswith("aws") for row in one.content["Statement"]]
 

@@ -29,13 +29,14 @@ def documents(deployer: Deployer, granted: Granted) -> Iterator[Document]:
     if _GRANTING not in granted.needed:
         return
     roles = ", ".join(f"'{word}'" for word in granted.of("grant"))
-    condition = f"expression=api.getAttribute('{_ATTRIBUTE}', []).hasOnly([{roles}]),title=only these roles"
+    # The delimiter is set to a semicolon, because the expression holds commas.
+    condition = f"^;^expression=api.getAttribute('{_ATTRIBUTE}', []).hasOnly([{roles}]);title=only these roles"
     yield Document(
         name=f"{deployer.name}-grants",
         content=_role(f"Grants roles for {deployer.fleet}", [_GRANTING]),
         commands=(
             _create(f"{role}_grants", project, f"{deployer.name}-grants"),
-            _bind(deployer, f"{role}_grants", f"--condition=^;^{condition.replace(',title', ';title')}"),
+            _bind(deployer, f"{role}_grants", f"--condition={condition}"),
         ),
         note=f"Project {project}; without the condition it could make itself the owner.",
     )
