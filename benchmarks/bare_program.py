@@ -28,7 +28,7 @@ def load_class(token: str) -> None:
     """Load the SDK's class of a type, such as ``aws:eks/nodeGroup:NodeGroup``."""
     package, module, name = token.split(":")
     module = module.split("/")[0] if package != "kubernetes" else module.replace("/", ".")
-    getattr(importlib.import_module(f"pulumi_{package}.{module}"), name)
+    getattr(importlib.import_module(f"pulumi_{package.replace('-', '_')}.{module}"), name)
 
 
 made: dict[str, pulumi.Resource] = {}

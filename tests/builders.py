@@ -128,6 +128,7 @@ def make_documents(*regions: str) -> dict[str, dict[str, Any]]:
     """
     names = list(regions or ("us-east", "eu-north"))
     jurisdictions = {facts().jurisdiction_of(*REGION_PLACES[name][:2]): ["open"] for name in names}
+    made = make_artifact()
     codes = ["country:US", "country:SE", "country:NL", "country:CA", "country:IN", "country:PL"]
     return {
         "fleet": {
@@ -162,10 +163,7 @@ def make_documents(*regions: str) -> dict[str, dict[str, Any]]:
             "losses": {"region": 1, "zone": 1, "replica": 1},
         },
         "capacity": {"regions": {name: make_holdings(name) for name in names}},
-        "artifacts": {
-            "models": {"weights": make_artifact()},
-            "images": dict.fromkeys(("engine", "disks"), make_artifact()),
-        },
+        "artifacts": {"models": {"weights": made}, "images": {"engine": made, "disks": made}},
         "operations": {},
         "waivers": {},
         "variants": {},

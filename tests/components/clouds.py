@@ -12,7 +12,7 @@ from tests.builders import REGION_PLACES, facts, make_block, make_intent, make_l
 from tests.recording import record
 
 _COMPONENTS = Path(__file__).parents[2] / "components"
-REGIONS = {place[0]: name for name, place in reversed(REGION_PLACES.items())}
+REGIONS = {place[0]: name for name, place in reversed(list(REGION_PLACES.items()))}
 """Cloud -> the first region of the builders on it."""
 KEY = "more-1-a"
 """A row that no pool lies on, so that it can be anything."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from outlast.proof import realises
 from tests.builders import facts
 from tests.components.clouds import KEY, REGIONS, intent, lock_with, reading, recorded, seen
 
-ROWS = {
+ROWS: dict[str, dict[str, Any]] = {
     "fixed": {},
     "reserved": {"capacity": "reserved", "reservation": "held-1"},
     "spot": {"capacity": "spot"},

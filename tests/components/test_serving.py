@@ -225,7 +225,7 @@ def with_mi300x():
     intent = demo_intent()
     model = intent.models["chat-large"]
     cards = {**model.accelerators, "mi300x-192": next(iter(model.accelerators.values()))}
-    models = intent.models | {"chat-large": model.model_copy(update={"accelerators": cards})}
+    models = {**intent.models, "chat-large": model.model_copy(update={"accelerators": cards})}
     return replace(intent, models_file=intent.models_file.model_copy(update={"models": models}))
 
 

@@ -1,12 +1,14 @@
 """Images that nodes need are released before anything is planned for them."""
 
+from typing import Any
+
 import pytest
 
 from outlast.errors import ConfigError
 from outlast.intent.images import DISKS, ENGINES, leaves_disks_raw
 from tests.builders import facts, make_artifact, make_intent
 
-AMD = {
+AMD: dict[str, Any] = {
     "cloud": "azure",
     "provider_region": "polandcentral",
     "zones": ["polandcentral-1"],
@@ -55,6 +57,6 @@ def test_disks_are_left_raw_where_the_cloud_does_not_join_them():
 
 def test_cards_whose_plugin_gives_whole_ones_only_have_no_slices():
     pools = {"gh100": None, "gmi300": AMD["node_pools"]["gmi300"] | {"partition": "slice-4"}}
-    changed = {"regions": {"regions": {"eu-north": AMD | {"node_pools": pools}}}}
+    changed: dict[str, Any] = {"regions": {"regions": {"eu-north": AMD | {"node_pools": pools}}}}
     with pytest.raises(ConfigError, match=r"gmi300\.partition.*no time-slices"):
         make_intent("us-east", "eu-north", **changed)
