@@ -26,7 +26,7 @@ from tests.simcloud.conftest import (
     inputs_of,
     set_fault,
 )
-from tests.simcloud.test_rows import plan
+from tests.simcloud.examples import plan
 
 GROUP, VNET = "azure-native:resources:ResourceGroup", "azure-native:network:VirtualNetwork"
 VAULT, REGISTRY = "azure-native:keyvault:Vault", "azure-native:containerregistry:Registry"
