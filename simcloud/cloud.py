@@ -91,6 +91,8 @@ class Cloud:
     """Called before a removal that the program asked for, for what the cloud removes by itself; may raise `Refused`."""
     existing: Callable[[Existing], Iterable[Seed]] = lambda _: ()
     """What a network and cluster that exist consist of, targets before what refers to them."""
+    shown: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda inputs: inputs
+    """Inputs as outputs repeat them, where the cloud gives some in another form than it takes them."""
     invoke: Callable[[str, Mapping[str, Any], Session, Clouds], Mapping[str, Any] | None] = lambda *_: None
     """Answer to a function call; None: not answered."""
 

@@ -298,7 +298,7 @@ class Operations:
     def _outputs(self, row: Row, inputs: Mapping[str, Any], place: Place, outputs: Mapping[str, Any]) -> dict[str, Any]:
         """Lay inputs, what the provider knows and what the cloud says over each other; what was given is kept."""
         known = self.cloud.echo(row, place, inputs, self.session)
-        return dict(merge(merge(dict(outputs), dict(known)), dict(inputs)))
+        return dict(merge(merge(dict(outputs), dict(known)), dict(self.cloud.shown(inputs))))
 
     def _foreseen(self, row: Row, inputs: Mapping[str, Any], place: Place) -> dict[str, Any]:
         unknown = {key: blur(value, UNKNOWN) for key, value in row.outputs.items()}

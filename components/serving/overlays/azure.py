@@ -12,10 +12,10 @@ from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
 _GPU = "nvidia.com/gpu"
 """What its machine types with divided cards offer."""
-RAW_DISKS = "/dev/disk/by-id/nvme-Microsoft_NVMe_Direct_Disk*"
-"""Links of a node's local NVMe disks, which AKS leaves as they are; the name is the disk's model.
+RAW_DISKS = "/dev/disk/azure/local/by-serial/*"
+"""Links of a node's local NVMe disks, which AKS leaves as they are; its node image has the rules that make them.
 
-Source: Azure documentation, Local NVMe disks: how to tell them from others.
+Source: azure-vm-utils, udev rules for local disks.
 """
 
 

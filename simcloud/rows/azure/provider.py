@@ -18,7 +18,7 @@ from simcloud.row import Case, Place, Row, fill, words_of
 from simcloud.rows.azure import cluster, data, identity, network, nodes, outbound, private
 from simcloud.rows.azure.arm import GROUP, above, exists, holder
 from simcloud.state import Clouds, Link, Stored
-from simcloud.values import has_unknown
+from simcloud.values import UNKNOWN, has_unknown
 from simcloud.world import World
 
 BALANCER = "simcloud:loadBalancer"
@@ -190,6 +190,26 @@ def echo(_row: Row, _where: Place, _inputs: Mapping[str, Any], _session: Session
     return {}
 
 
+def shown(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return inputs as the API repeats them: the identities of a resource are given as a list and come as a table.
+
+    Source: azure-native SDK, ``user_assigned_identities`` of arguments and of responses.
+    """
+    return {key: _table(value) if key == "userAssignedIdentities" else _shown(value) for key, value in inputs.items()}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return shown(value)
+    return [_shown(item) for item in value] if isinstance(value, list) else value
+
+
+def _table(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    return UNKNOWN if has_unknown(value) else {item: {} for item in value}
+
+
 CLOUD = Cloud(
     package="azure-native",
     name="azure",
@@ -211,4 +231,5 @@ CLOUD = Cloud(
     inside=inside,
     removing=removing,
     invoke=invoke,
+    shown=shown,
 )
