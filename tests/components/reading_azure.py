@@ -1,0 +1,88 @@
+"""What only tests of Azure know: which resources and inputs answer the questions of the contracts."""
+
+from tests.components.contract_cluster import ClusterSeen
+from tests.components.contract_network import NetworkSeen
+from tests.components.contract_node_pool import NodePoolSeen
+
+CLUSTER, PROVIDER = "azure-native:containerservice:ManagedCluster", "pulumi:providers:azure-native"
+ACCOUNT = "subscriptionId"
+POOL, SUBNET = "azure-native:containerservice:AgentPool", "azure-native:network:Subnet"
+ADDRESS, NAT = "azure-native:network:PublicIPAddress", "azure-native:network:NatGateway"
+BINDING = "azure-native:managedidentity:FederatedIdentityCredential"
+COSTS = frozenset({CLUSTER, POOL, ADDRESS, NAT})
+ACCOUNT_OF = "system:serviceaccount:"
+
+
+def network(recording):
+    """A subnet is regional, or one a zone: its zones are those of the agent pools in it."""
+    pools = recording.of(POOL)
+    (cluster_,) = recording.of(CLUSTER)
+    used = {urn for pool in pools for urn in pool.property_dependencies["vnetSubnetID"]}
+    subnets = [subnet for subnet in recording.of(SUBNET) if subnet.urn in used]
+    system = [row for row in cluster_.get("agentPoolProfiles") if row.get("vnetSubnetID")]
+    zones = {zone for row in system for zone in row["availabilityZones"]}
+    region = cluster_.get("location")
+    return NetworkSeen(
+        zones=frozenset(f"{region}-{zone}" for zone in zones) if subnets else frozenset(),
+        exposed=[pool.urn for pool in pools if pool.get("enableNodePublicIP")],
+        locked_in=[subnet.urn for subnet in subnets if subnet.get("natGateway") is None],
+    )
+
+
+def cluster(recording):
+    (row,) = recording.of(CLUSTER)
+    return ClusterSeen(
+        version=row.get("kubernetesVersion"),
+        identities_only=row.get("disableLocalAccounts") is True and row.get("aadProfile.managed") is True,
+        private=row.get("apiServerAccessProfile.enablePrivateCluster") is True
+        and row.get("apiServerAccessProfile.enablePrivateClusterPublicFQDN") is False,
+        encrypted_with=tuple(key for key in ("securityProfile.azureKeyVaultKms.keyId",) if row.get(key) is not None),
+        logged=frozenset(found.type for found in recording.resources if found.type.endswith(":DiagnosticSetting")),
+        guarded=None,
+    )
+
+
+def node_pool(recording, key):
+    (pool,) = [row for row in recording.of(POOL) if row.get("nodeLabels.outlast-node-pool") == key]
+    # Azure's own taint of spot nodes is not in sight: the agent pool does not declare it.
+    return NodePoolSeen(
+        labels=dict(pool.get("nodeLabels")),
+        tags=dict(pool.get("tags")),
+        taints=list(pool.get("nodeTaints") or ()),
+        only_reserved=pool.get("capacityReservationGroupID") is not None,
+        surge=pool.get("upgradeSettings.maxSurge") != "0",
+        # An ephemeral disk of the system would take one of them.
+        raw_disks=_DISKS[pool.get("vmSize")] if pool.get("osDiskType") == "Managed" else 0,
+        joined_at=None,
+    )
+
+
+_DISKS = {"Standard_ND96isr_H100_v5": 8}
+"""Machine type of the builders -> its local disks. Source: Azure virtual machine sizes, ND H100 v5."""
+
+
+def node_identity(recording, key):  # noqa: ARG001  (one signature for all readings)
+    """The kubelet's identity is the cluster's to say."""
+    (row,) = recording.of(CLUSTER)
+    return row.property_dependencies["identityProfile"]
+
+
+def buckets_of_nodes(recording):
+    grants = [row for row in recording.resources if row.type.endswith(":RoleAssignment")]
+    return [
+        row.urn for row in grants if "$outlast" not in row.urn and ":identity:" in row.parent and "blob" in row.name
+    ]
+
+
+def bound_accounts(recording):
+    subjects = [row.get("subject") for row in recording.of(BINDING)]
+    return [subject.removeprefix(ACCOUNT_OF).replace(":", "/") for subject in subjects]
+
+
+def addresses(recording):
+    """Address of the gateway -> whether it is a static one of version 4."""
+    found = [row for row in recording.of(ADDRESS) if "gateway_address" in row.parent]
+    return {
+        row.urn: (row.get("publicIPAllocationMethod"), row.get("publicIPAddressVersion")) == ("Static", "IPv4")
+        for row in found
+    }
