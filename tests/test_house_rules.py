@@ -28,6 +28,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "tests/components/contract_node_pool.py": "states a contract that tests of all clouds inherit",
         "tests/components/contract_provider.py": "states a contract that tests of all clouds inherit",
         "tests/components/reading_aws.py": "answers the questions of the contracts on one cloud",
+        "tests/components/reading_azure.py": "answers the questions of the contracts on one cloud",
         "tests/components/reading_gcp.py": "answers the questions of the contracts on one cloud",
         "tests/engine/edits.py": "edits locks as a hand slips",
         "tests/engine/simulation.py": "one simulation of the demo in a folder",

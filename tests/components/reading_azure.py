@@ -8,78 +8,81 @@ CLUSTER, PROVIDER = "azure-native:containerservice:ManagedCluster", "pulumi:prov
 ACCOUNT = "subscriptionId"
 POOL, SUBNET = "azure-native:containerservice:AgentPool", "azure-native:network:Subnet"
 ADDRESS, NAT = "azure-native:network:PublicIPAddress", "azure-native:network:NatGateway"
-CREDENTIAL = "azure-native:managedidentity:FederatedIdentityCredential"
-LOGS = "azure-native:monitor:DiagnosticSetting"
-COSTS = frozenset({CLUSTER, POOL, ADDRESS, NAT, "azure-native:network:PrivateEndpoint"})
+BINDING = "azure-native:managedidentity:FederatedIdentityCredential"
+COSTS = frozenset({CLUSTER, POOL, ADDRESS, NAT})
+ACCOUNT_OF = "system:serviceaccount:"
 
 
 def network(recording):
-    """A subnet reaches over all zones: those of nodes are the zones of the pools in them."""
+    """A subnet is regional, or one a zone: its zones are those of the agent pools in it."""
     pools = recording.of(POOL)
+    (cluster_,) = recording.of(CLUSTER)
     used = {urn for pool in pools for urn in pool.property_dependencies["vnetSubnetID"]}
     subnets = [subnet for subnet in recording.of(SUBNET) if subnet.urn in used]
-    (cluster_,) = recording.of(CLUSTER)
-    place = cluster_.get("location")
-    zones = [zone for pool in cluster_.get("agentPoolProfiles") for zone in pool["availabilityZones"]]
+    system = [row for row in cluster_.get("agentPoolProfiles") if row.get("vnetSubnetID")]
+    zones = {zone for row in system for zone in row["availabilityZones"]}
+    region = cluster_.get("location")
     return NetworkSeen(
-        zones=frozenset(f"{place}-{zone}" for zone in zones) if subnets else frozenset(),
-        exposed=[
-            *(pool.urn for pool in pools if pool.get("enableNodePublicIP")),
-            *(subnet.urn for subnet in subnets if subnet.get("defaultOutboundAccess") is not False),
-        ],
+        zones=frozenset(f"{region}-{zone}" for zone in zones) if subnets else frozenset(),
+        exposed=[pool.urn for pool in pools if pool.get("enableNodePublicIP")],
         locked_in=[subnet.urn for subnet in subnets if subnet.get("natGateway") is None],
     )
 
 
 def cluster(recording):
     (row,) = recording.of(CLUSTER)
-    settings = recording.of(LOGS)
     return ClusterSeen(
         version=row.get("kubernetesVersion"),
-        identities_only=row.get("disableLocalAccounts") is True and row.get("aadProfile.enableAzureRBAC") is True,
-        private=row.get("apiServerAccessProfile.enablePrivateCluster") is True,
+        identities_only=row.get("disableLocalAccounts") is True and row.get("aadProfile.managed") is True,
+        private=row.get("apiServerAccessProfile.enablePrivateCluster") is True
+        and row.get("apiServerAccessProfile.enablePrivateClusterPublicFQDN") is False,
         encrypted_with=tuple(key for key in ("securityProfile.azureKeyVaultKms.keyId",) if row.get(key) is not None),
-        logged=frozenset(log["category"] for setting in settings for log in setting.get("logs") if log["enabled"]),
-        # AKS has none, and a lock would keep node pools from being dropped.
+        logged=frozenset(found.type for found in recording.resources if found.type.endswith(":DiagnosticSetting")),
         guarded=None,
     )
 
 
 def node_pool(recording, key):
     (pool,) = [row for row in recording.of(POOL) if row.get("nodeLabels.outlast-node-pool") == key]
+    # Azure's own taint of spot nodes is not in sight: the agent pool does not declare it.
     return NodePoolSeen(
         labels=dict(pool.get("nodeLabels")),
         tags=dict(pool.get("tags")),
         taints=list(pool.get("nodeTaints") or ()),
-        # A pool in a reservation group takes nothing else.
         only_reserved=pool.get("capacityReservationGroupID") is not None,
         surge=pool.get("upgradeSettings.maxSurge") != "0",
-        raw_disks=8 if pool.get("osDiskType") == "Managed" else 0,
+        # An ephemeral disk of the system would take one of them.
+        raw_disks=_DISKS[pool.get("vmSize")] if pool.get("osDiskType") == "Managed" else 0,
         joined_at=None,
     )
 
 
-def node_identity(recording, key):
-    (pool,) = [row for row in recording.of(POOL) if row.get("nodeLabels.outlast-node-pool") == key]
-    (cluster_,) = recording.of(CLUSTER)
-    assert cluster_.urn in pool.property_dependencies["resourceName"]
-    return cluster_.property_dependencies["identityProfile"]
+_DISKS = {"Standard_ND96isr_H100_v5": 8}
+"""Machine type of the builders -> its local disks. Source: Azure virtual machine sizes, ND H100 v5."""
+
+
+def node_identity(recording, key):  # noqa: ARG001  (one signature for all readings)
+    """The kubelet's identity is the cluster's to say."""
+    (row,) = recording.of(CLUSTER)
+    return row.property_dependencies["identityProfile"]
 
 
 def buckets_of_nodes(recording):
-    grants = [row for row in recording.of("azure-native:authorization:RoleAssignment") if ":identity:" in row.parent]
-    return [row.urn for row in grants if "Microsoft.Storage" in str(row.get("scope"))]
+    grants = [row for row in recording.resources if row.type.endswith(":RoleAssignment")]
+    return [
+        row.urn for row in grants if "$outlast" not in row.urn and ":identity:" in row.parent and "blob" in row.name
+    ]
 
 
 def bound_accounts(recording):
-    subjects = [row.get("subject") for row in recording.of(CREDENTIAL)]
-    return ["/".join(subject.split(":")[2:]) for subject in subjects]
+    subjects = [row.get("subject") for row in recording.of(BINDING)]
+    return [subject.removeprefix(ACCOUNT_OF).replace(":", "/") for subject in subjects]
 
 
 def addresses(recording):
     """Address of the gateway -> whether it is a static one of version 4."""
     found = [row for row in recording.of(ADDRESS) if "gateway_address" in row.parent]
     return {
-        row.urn: row.get("publicIPAllocationMethod") == "Static" and row.get("publicIPAddressVersion") in (None, "IPv4")
+        row.urn: (row.get("publicIPAllocationMethod"), row.get("publicIPAddressVersion")) == ("Static", "IPv4")
         for row in found
     }

@@ -13,7 +13,7 @@ from components.serving.disks import NAME
 from outlast.intent.images import JOINED
 from outlast.lock import CONTAINERS_RATIO, cache_gib
 from tests.builders import facts
-from tests.components.clouds import intent
+from tests.components.clouds import clouds, intent
 
 PAGE = Path(__file__).parents[2] / "docs" / "node-contract.md"
 CLOUDS = {"aws": 2, "gcp": 3, "azure": 4}
@@ -61,7 +61,7 @@ def test_every_card_has_a_device_of_the_table():
 @pytest.mark.parametrize(
     ("row", "partition"), [("device of a MIG instance", "mig-7x1g.10gb"), ("device of a time-slice", "slice-4")]
 )
-@pytest.mark.parametrize("cloud", ["aws", "gcp"])
+@pytest.mark.parametrize("cloud", clouds("node_pool"))
 def test_parts_of_cards_have_the_names_of_the_table(row, partition, cloud):
     assert words(table()[row][CLOUDS[cloud]]) == {device(cloud, "nvidia.com/gpu", partition)}
 
