@@ -66,7 +66,9 @@ class AzureCluster(Cluster):
         self._ids = {"issuer": issuer, "principal": who.principal_id}
         self.cluster_name = cluster.name
         credentials = azure.containerservice.list_managed_cluster_user_credentials_output(
-            resource_group_name=group.name, resource_name=cluster.name
+            resource_group_name=group.name,
+            resource_name=cluster.name,
+            opts=pulumi.InvokeOutputOptions(parent=self),
         )
         token = token_command(place, physical)
         self.kubeconfig = pulumi.Output.all(cluster.id, credentials.kubeconfigs).apply(
