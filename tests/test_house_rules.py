@@ -41,6 +41,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "tests/simcloud/examples.py": "reads the tables of refusals",
         "tests/simcloud/standing.py": "builds the plans of the tables",
         "tests/simcloud/used_properties.py": "keeps the shapes of the properties we set; make shapes",
+        "tests/stack_records.py": "builds records of small stacks",
         "tests/tiers.py": "builds small fleets of several tiers",
         "tests/random_fleets.py": "draws small fleets for tests",
         "tests/scale_problems.py": "builds small arrays for tests",

@@ -76,5 +76,5 @@ def test_applied_of_no_stack_is_written_for_the_first_deployment_and_says_so(tmp
     deployments.applied("demo", str(tmp_path / "applied.json"))
     told = capsys.readouterr()
     assert (tmp_path / "applied.json").read_text() == "{}\n"
-    assert "0 of 5 stacks" in told.out
+    assert "0 of 7 stacks" in told.out
     assert "the backend has no stack of demo yet" in told.err

@@ -13,15 +13,17 @@ from outlast.cli.holdings import preflight, quotas
 from outlast.cli.plans import plan
 from outlast.errors import ConfigError, InfeasiblePlan, PlanError
 from outlast.lock import LOCK_FILE, read_lock
-from tests.builders import CONFIG, write_demo
+from tests.builders import CONFIG, demo_intent, write_demo
 
-US, EU_WEST, EU_NORTH = (f"regions/{name}/quotas" for name in ("us-east", "eu-west", "eu-north"))
+US, EU_WEST, EU_NORTH, EU_CENTRAL, AP_SOUTH = (f"regions/{name}/quotas" for name in demo_intent().regions)
 CAP = "GPUS-ALL-REGIONS-per-project"
 GRANT = {"granted": "512 GPUs", "as_of": "2026-11-01"}
 H100, L4 = "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", "NVIDIA_L4_GPUS"
 NARROW = {
     f"{EU_NORTH}/L-417A185B/granted": "3600 vCPU",
     EU_WEST: {H100: GRANT | {"granted": "160 GPUs"}, L4: GRANT, CAP: GRANT},
+    f"{EU_CENTRAL}/standardNDISv5MI300XFamily/granted": "480 vCPU",
+    f"{AP_SOUTH}/L-417A185B/granted": "2400 vCPU",
 }
 """Too little for what us-east would send there."""
 
@@ -95,7 +97,7 @@ def test_a_preflight_that_passes_has_a_line_for_each_check_and_region(demo, caps
     capsys.readouterr()
     preflight("demo", form="json", horizon=30)
     findings = json.loads(capsys.readouterr().out)["findings"]
-    assert {row["region"] for row in findings} == {"us-east", "eu-west", "eu-north"}
+    assert {row["region"] for row in findings} == set(demo_intent().regions)
     assert {row["verdict"] for row in findings} == {"passed", "warning"}
 
 

@@ -124,7 +124,7 @@ OTHERS = [
         "a version that is none",
         "fleet",
         {"kubernetes": "1.99"},
-        ["fleet.yaml, kubernetes", "got 1.99", "aws, gcp", "1.36"],
+        ["fleet.yaml, kubernetes", "got 1.99", "aws, azure, gcp", "1.36"],
     ),
     (
         "a version of one cloud",

@@ -153,7 +153,7 @@ RULES = [
     (
         "a class with one region",
         "regions",
-        L4_IN_NORTH | {"origins/eu/home/eu-resident": {"eu-west": 100}},
+        L4_IN_NORTH | {"origins/eu/home/eu-resident": {"eu-west": 100}, "regions/eu-central/node_pools/gh100": None},
         ["tenants.yaml, classes.eu-resident", "'eu-west'", "EU", "chat-large", "gap"],
     ),
     (

@@ -6,7 +6,8 @@ import pytest
 
 from outlast.proof import misplaced, realises
 from outlast.view import UNKNOWN, view_of
-from tests.builders import facts, make_block, make_intent, make_lock, make_resource, make_stack, with_input
+from tests.builders import facts, make_block, make_intent, make_lock, make_resource, with_input
+from tests.stack_records import make_stack
 
 NAMES = ("us-east", "eu-west", "eu-north")
 AFFINITY = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"

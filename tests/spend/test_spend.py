@@ -8,7 +8,8 @@ from outlast.intent import Intent
 from outlast.lock import Nodes
 from outlast.spend import NodeLine, Range, Rate, compare, lines_of_lock, lines_of_view, per_month, rate
 from outlast.view import UNKNOWN, view_of
-from tests.builders import facts, make_block, make_intent, make_lock, make_resource, make_stack, with_input
+from tests.builders import facts, make_block, make_intent, make_lock, make_resource, with_input
+from tests.stack_records import make_stack
 
 NAMES = ("us-east", "eu-west")
 P5 = "p5.48xlarge"

@@ -85,12 +85,13 @@ def applied_of(lock: Lock) -> Applied:
     return Applied.model_validate(applied_output(lock, "us-east"))
 
 
-ACCOUNT = {"aws": "allowedAccountIds", "gcp": "project"}
-"""Package -> the provider's input that keeps a deployment in one account."""
+ACCOUNT = {"aws": ("aws", "allowedAccountIds"), "gcp": ("gcp", "project"), "azure": ("azure-native", "subscriptionId")}
+"""Cloud -> its package, and the provider's input that keeps a deployment in one account."""
 
 
 @pytest.mark.parametrize("region", demo_intent().regions)
 def test_the_provider_meets_the_allowed_account_only(region):
     row = demo_intent().regions[region]
-    (provider,) = recorded(f"demo.{region}").of(f"pulumi:providers:{row.cloud}")
-    assert provider.get(ACCOUNT[row.cloud]) in (row.account, json.dumps([row.account]), (row.account,))
+    package, account = ACCOUNT[row.cloud]
+    (provider,) = recorded(f"demo.{region}").of(f"pulumi:providers:{package}")
+    assert provider.get(account) in (row.account, json.dumps([row.account]), (row.account,))

@@ -7,7 +7,8 @@ import pytest
 
 from outlast.view import UNKNOWN, NodePool, Workload, view_of
 from outlast.view.view import readers
-from tests.builders import facts, make_block, make_intent, make_lock, make_resource, make_stack, with_input
+from tests.builders import facts, make_block, make_intent, make_lock, make_resource, with_input
+from tests.stack_records import make_stack
 
 AFFINITY = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
