@@ -22,8 +22,9 @@ H100, L4 = "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", "NVIDIA_L4_GPUS
 NARROW = {
     f"{EU_NORTH}/L-417A185B/granted": "3600 vCPU",
     EU_WEST: {H100: GRANT | {"granted": "160 GPUs"}, L4: GRANT, CAP: GRANT},
+    f"{EU_CENTRAL}/standardNDSH100v5Family/granted": "192 vCPU",
     f"{EU_CENTRAL}/standardNDISv5MI300XFamily/granted": "480 vCPU",
-    f"{AP_SOUTH}/L-417A185B/granted": "2400 vCPU",
+    f"{AP_SOUTH}/L-417A185B/granted": "3000 vCPU",
 }
 """Too little for what us-east would send there."""
 

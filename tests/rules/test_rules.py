@@ -20,10 +20,10 @@ from tests.builders import (
     make_intent,
     make_lock,
     make_resource,
-    make_stack,
     with_input,
 )
 from tests.rules.conftest import declared_resource, demo, demo_with
+from tests.stack_records import make_stack
 from tests.tiers import cold_fleet
 
 NAMES = ("us-east", "eu-west", "eu-north")
