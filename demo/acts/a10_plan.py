@@ -4,7 +4,7 @@ from demo.stage import FLEET, Stage
 
 TITLE = "Plan: from intent to replicas, nodes and failover shares"
 WHY = (
-    "Three regions on two clouds serve two US tenants and two EU tenants whose data may not leave the EU:\n"
+    "Five regions on three clouds serve tenants in the US, in Asia and in the EU, whose data may not leave it:\n"
     "a large chat model, thirty fine-tunes on one base, small models on parts of cards, and one that runs when asked."
 )
 IS_MAIN = True

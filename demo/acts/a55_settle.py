@@ -6,7 +6,7 @@ from demo.stage import FLEET, Stage
 TITLE = "Raise and settle, deployed"
 WHY = "Every state on the way survives what it must: capacity grows before traffic moves, and shrinks after."
 IS_MAIN = False
-REGIONS = ("us-east", "eu-west", "eu-north")
+REGIONS = ("us-east", "eu-west", "eu-north", "eu-central", "ap-south")
 
 
 def run(stage: Stage) -> None:

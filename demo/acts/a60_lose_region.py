@@ -11,5 +11,5 @@ def run(stage: Stage) -> None:
     """Show where traffic goes and what the survivors carry."""
     stage.outlast("drill", FLEET, "--lost", "eu-west")
     stage.summary.append(
-        "drilled: losing eu-west sends EU tenants to eu-north only, and eu-north carries them at every hour"
+        "drilled: losing eu-west sends EU tenants to eu-north and eu-central only, which carry them at every hour"
     )
