@@ -6,6 +6,7 @@ from tests.components.contract_node_pool import NodePoolSeen
 
 CLUSTER, PROVIDER = "azure-native:containerservice:ManagedCluster", "pulumi:providers:azure-native"
 ACCOUNT = "subscriptionId"
+SETTING = "azure-native:monitor:DiagnosticSetting"
 POOL, SUBNET = "azure-native:containerservice:AgentPool", "azure-native:network:Subnet"
 ADDRESS, NAT = "azure-native:network:PublicIPAddress", "azure-native:network:NatGateway"
 BINDING = "azure-native:managedidentity:FederatedIdentityCredential"
@@ -37,9 +38,16 @@ def cluster(recording):
         private=row.get("apiServerAccessProfile.enablePrivateCluster") is True
         and row.get("apiServerAccessProfile.enablePrivateClusterPublicFQDN") is False,
         encrypted_with=tuple(key for key in ("securityProfile.azureKeyVaultKms.keyId",) if row.get(key) is not None),
-        logged=frozenset(found.type for found in recording.resources if found.type.endswith(":DiagnosticSetting")),
+        logged=_logged(recording, row),
         guarded=None,
     )
+
+
+def _logged(recording, cluster_):
+    """Categories that are kept of what the cluster's control plane says."""
+    settings = [row for row in recording.of(SETTING) if cluster_.urn in row.property_dependencies["resourceUri"]]
+    kept = [row for row in settings if row.property_dependencies.get("storageAccountId")]
+    return frozenset(log["category"] for row in kept for log in row.get("logs") if log["enabled"])
 
 
 def node_pool(recording, key):
