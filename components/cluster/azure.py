@@ -183,7 +183,7 @@ class AzureCluster(Cluster):
             )
 
     def _logs(self, group: azure.resources.ResourceGroup, cluster: azure.containerservice.ManagedCluster) -> None:
-        """Keep what the control plane says, in the region; a setting's own words for how long have no effect any more."""
+        """Keep what the control plane says, in the region; a setting itself no longer decides how long."""
         place, name = self._args.place, f"{self._name}-log"
         physical = names.storage_account(place.fleet, place.region, "cluster-log", place.account)
         account = closed_account(name, place, group, physical, opts=self.child())

@@ -52,19 +52,20 @@ def _logged(recording, cluster_):
 
 def node_pool(recording, key):
     (pool,) = [row for row in recording.of(POOL) if row.get("nodeLabels.outlast-node-pool") == key]
-    # Azure's own taint of spot nodes is not in sight: the agent pool does not declare it.
     return NodePoolSeen(
         labels=dict(pool.get("nodeLabels")),
         tags=dict(pool.get("tags")),
-        taints=list(pool.get("nodeTaints") or ()),
+        taints=list(pool.get("nodeTaints") or ()) + (_SPOT if pool.get("scaleSetPriority") == "Spot" else []),
         only_reserved=pool.get("capacityReservationGroupID") is not None,
-        surge=pool.get("upgradeSettings.maxSurge") != "0",
+        surge=pool.get("upgradeSettings.maxSurge") not in (None, "0"),
         # An ephemeral disk of the system would take one of them.
         raw_disks=_DISKS[pool.get("vmSize")] if pool.get("osDiskType") == "Managed" else 0,
         joined_at=None,
     )
 
 
+_SPOT = ["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
+"""What AKS adds to spot nodes by itself. Source: AKS documentation, Add an Azure Spot node pool."""
 _DISKS = {"Standard_ND96isr_H100_v5": 8}
 """Machine type of the builders -> its local disks. Source: Azure virtual machine sizes, ND H100 v5."""
 
