@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from simcloud.refusals import Violation
 from simcloud.row import Case, Reference, Row, between, one_of, refusal
@@ -115,7 +116,7 @@ def _too_many_settings(case: Case) -> Iterator[Violation]:
         )
 
 
-def _beside(case: Case) -> list[Mapping[str, object]]:
+def _beside(case: Case) -> list[Mapping[str, Any]]:
     """Other settings of the same resource."""
     found = case.clouds.every("azure", SETTING, case.place.account)
     others = [item for item in found if case.own is None or item.serial != case.own.serial]
@@ -186,9 +187,10 @@ ROWS = (
             refusal(f"{_LIFECYCLE}: filters")(
                 one_of("policy.rules.*.definition.filters.blobTypes.*", ("blockBlob", "appendBlob"))
             ),
-            refusal("hashicorp/terraform-provider-azurerm documentation, azurerm_storage_management_policy: days")(
-                between(f"{_BLOB}.delete.daysAfterModificationGreaterThan", 0, 99999, "days"), claim="days-out-of-range"
-            ),
+            refusal(
+                "hashicorp/terraform-provider-azurerm documentation, azurerm_storage_management_policy: days",
+                claim="days-out-of-range",
+            )(between(f"{_BLOB}.delete.daysAfterModificationGreaterThan", 0, 99999, "days")),
         ),
     ),
 )
