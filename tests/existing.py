@@ -15,6 +15,8 @@ from tests.recording import Recording, record
 from tests.stacks.conftest import demo_lock, deployed_stacks
 
 SHARED = "projects/outlast-demo-eu/regions/europe-west4/subnetworks/nodes"
+THEIRS = "/subscriptions/7d0c5a3e-4b1f-4c8e-9a26-3f5d8e1b6c40/resourceGroups/theirs/providers"
+NODES = f"{THEIRS}/Microsoft.Network/virtualNetworks/ml/subnets/nodes"
 NETWORKS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "us-east": {
@@ -24,6 +26,10 @@ NETWORKS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "eu-west": {
             "existing": "projects/outlast-demo-eu/global/networks/ml",
             "subnets": {"europe-west4-b": SHARED, "europe-west4-c": SHARED},
+        },
+        "eu-central": {
+            "existing": f"{THEIRS}/Microsoft.Network/virtualNetworks/ml",
+            "subnets": dict.fromkeys((f"polandcentral-{number}" for number in "123"), NODES),
         },
     }
 )
@@ -38,9 +44,20 @@ CLUSTERS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "existing": "projects/outlast-demo-eu/locations/europe-west4/clusters/ml-west",
             "server": "https://gke-0a1b-123.europe-west4.gke.goog",
         },
+        "eu-central": {
+            "existing": f"{THEIRS}/Microsoft.ContainerService/managedClusters/ml-central",
+            "server": "https://ml-0a1b2c3d.polandcentral.azmk8s.io",
+            "certificate_authority": "Y2E=",
+            "issuer": "https://polandcentral.oic.prod-aks.azure.com/"
+            "11111111-2222-3333-4444-555555555555/66666666-7777-8888-9999-000000000000/",
+        },
     }
 )
-API_SUBNETS = {"us-east": ["subnet-0000000a", "subnet-0000000b"], "eu-west": []}
+API_SUBNETS = {
+    "us-east": ["subnet-0000000a", "subnet-0000000b"],
+    "eu-west": [],
+    "eu-central": [f"{THEIRS}/Microsoft.Network/virtualNetworks/ml/subnets/api"],
+}
 
 
 def existing(region: str, *, cluster: bool, server: str | None = None) -> Intent:

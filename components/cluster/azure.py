@@ -16,12 +16,23 @@ from components.keys.azure import key_id, vault_id
 from components.network.contract import Network
 from components.provider.azure import grant, group_name, identity, resource_group, tags
 from components.system_pool.azure import system_profile
+from components.weights.azure import closed_account
 
 _PODS, _SERVICES, _DNS = "100.64.0.0/11", "100.96.0.0/16", "100.96.0.10"
 """Ranges inside every cluster alike: shared address space, which no network of a region may have (RFC 6598)."""
 _SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
 """Application that tokens for an API server are made for. Source: AKS documentation, kubelogin."""
 _MAINTAINED = ("aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule")
+_LOGGED = (
+    "cloud-controller-manager",
+    "guard",
+    "kube-apiserver",
+    "kube-audit-admin",
+    "kube-controller-manager",
+    "kube-scheduler",
+)
+"""Logs of the control plane; of calls, those that change something. Source: AKS monitoring data reference."""
+_LOG_DAYS = 90
 _PEOPLE = "Group"
 """What an object id in ``access`` is: people come and go, their group stays."""
 _ROLES = {
@@ -61,6 +72,7 @@ class AzureCluster(Cluster):
         cluster = self._cluster(physical, group, who)
         self._access(cluster)
         self._maintenance(group, cluster)
+        self._logs(group, cluster)
         self._resource, self._group = cluster, group_name(place, "cluster")
         issuer = cluster.oidc_issuer_profile.apply(lambda profile: profile.issuer_url if profile else "")
         self._ids = {"issuer": issuer, "principal": who.principal_id}
@@ -169,6 +181,43 @@ class AzureCluster(Cluster):
                 opts=self.child(),
                 **when,
             )
+
+    def _logs(self, group: azure.resources.ResourceGroup, cluster: azure.containerservice.ManagedCluster) -> None:
+        """Keep what the control plane says, in the region; a setting itself no longer decides how long."""
+        place, name = self._args.place, f"{self._name}-log"
+        physical = names.storage_account(place.fleet, place.region, "cluster-log", place.account)
+        account = closed_account(name, place, group, physical, opts=self.child())
+        azure.storage.ManagementPolicy(
+            name,
+            resource_group_name=group.name,
+            account_name=account.name,
+            management_policy_name="default",
+            policy=azure.storage.ManagementPolicySchemaArgs(rules=[_deletion(_LOG_DAYS)]),
+            opts=self.child(),
+        )
+        azure.monitor.DiagnosticSetting(
+            name,
+            name="control-plane",
+            resource_uri=cluster.id,
+            storage_account_id=account.id,
+            logs=[azure.monitor.DiagnosticsLogSettingsArgs(category=word, enabled=True) for word in _LOGGED],
+            opts=self.child(),
+        )
+
+
+def _deletion(days: int) -> azure.storage.ManagementPolicyRuleArgs:
+    """Return the rule that deletes logs, which services append to, after some days."""
+    storage = azure.storage
+    age = storage.DateAfterModificationArgs(days_after_modification_greater_than=days)
+    return storage.ManagementPolicyRuleArgs(
+        name="old-logs",
+        type="Lifecycle",
+        enabled=True,
+        definition=storage.ManagementPolicyDefinitionArgs(
+            actions=storage.ManagementPolicyActionArgs(base_blob=storage.ManagementPolicyBaseBlobArgs(delete=age)),
+            filters=storage.ManagementPolicyFilterArgs(blob_types=["appendBlob"]),
+        ),
+    )
 
 
 def joined_subnets(network: Network) -> dict[str, pulumi.Output[str]]:

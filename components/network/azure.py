@@ -189,7 +189,11 @@ class AzureNetwork(Network):
             )
 
     def _flow_log(self, network: azure.network.VirtualNetwork) -> None:
-        """Keep who talked to whom, in the region; the watcher is the one that Azure makes in every region itself."""
+        """Keep who talked to whom, in the region; the watcher is the one that Azure makes in every region itself.
+
+        The days to keep it become the account's only rules of lifecycle, over any others, so we declare none.
+        Source: hashicorp/terraform-provider-azurerm pull request 18369.
+        """
         place = self._args.place
         name = f"{self._name}-log"
         writer = identity(self, name, place, self._group, "network")

@@ -1,7 +1,8 @@
 """An AKS node pool in one zone.
 
-AKS adds no taint to nodes with GPUs, and its own one to spot nodes. Reserved nodes need the cluster's identity to hold
-Contributor on the reservation group, which whoever made the group grants.
+AKS adds no taint to nodes with GPUs, and its own one to spot nodes, which the serving layer's overlay tolerates.
+Reserved nodes need the cluster's identity to hold Contributor on the reservation group, which whoever made the group
+grants.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from components.node_pool.contract import NodePool, NodePoolArgs, node_labels, o
 from components.node_pool.contract import tags as claims
 from components.provider.azure import tags
 from outlast.errors import ConfigError, Problem, listed
+from outlast.facts.models import Capacity
 from outlast.intent.partitions import MIG, is_sliced
 
 _ROOT_GIB = 200
@@ -39,7 +41,6 @@ class AzureNodePool(NodePool):
         super().__init__(name, args, opts)
         place, aks = args.place, azure.containerservice
         elastic = args.scaling == "elastic"
-        reserved = args.capacity == "reserved"
         is_nvidia = args.gpu_resource.startswith(_NVIDIA)
         pool = aks.AgentPool(
             name,
@@ -64,11 +65,7 @@ class AzureNodePool(NodePool):
             node_labels=node_labels(args) | _sharing_labels(args),
             node_taints=[str(taint(args))],
             upgrade_settings=aks.AgentPoolUpgradeSettingsArgs(
-                # A reservation has no node to spare, and a surge would be bought beside it.
-                max_surge="0" if reserved else "1",
-                max_unavailable="1" if reserved else "0",
-                drain_timeout_in_minutes=_DRAIN_MIN,
-                undrainable_node_behavior="Cordon",
+                drain_timeout_in_minutes=_DRAIN_MIN, undrainable_node_behavior="Cordon", **_surge(args.capacity)
             ),
             security_profile=aks.AgentPoolSecurityProfileArgs(
                 ssh_access="Disabled",
@@ -96,6 +93,21 @@ def _capacity(args: NodePoolArgs) -> dict[str, object]:
     if args.capacity == "spot":
         found |= {"scale_set_priority": "Spot", "scale_set_eviction_policy": "Delete", "spot_max_price": -1}
     return found
+
+
+def _surge(capacity: Capacity) -> dict[str, str]:
+    """Return how an upgrade makes room; a reservation has no node to spare, and a surge would be bought beside it.
+
+    AKS decides it for spot nodes, and refuses to be told.
+    Source: hashicorp/terraform-provider-azurerm issue 19355.
+    """
+    if capacity == "spot":
+        return {}
+    return (
+        {"max_surge": "0", "max_unavailable": "1"}
+        if capacity == "reserved"
+        else {"max_surge": "1", "max_unavailable": "0"}
+    )
 
 
 def _sharing_labels(args: NodePoolArgs) -> dict[str, str]:

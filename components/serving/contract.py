@@ -35,6 +35,8 @@ class ServedPool:
     """Fine-tune -> digest of its adapter; those whose owners may be in the region, and no others."""
     gpu_resource: str
     """Kubernetes resource of a whole GPU, whose taint the replicas tolerate."""
+    also_tolerates: tuple[Mapping[str, str], ...]
+    """Tolerations of what the cloud itself puts on spot nodes, if the replicas may run on any."""
     device: str
     """Kubernetes resource that a replica asks for: a GPU, or a part of one."""
     replica_devices: int

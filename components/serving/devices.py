@@ -1,8 +1,9 @@
-"""Devices that Kubernetes counts: whole GPUs, or parts of them under the name that a cloud's device plugin gives."""
+"""What a cloud gives its nodes: devices that Kubernetes counts, under names of its own, and taints of spot nodes."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -20,3 +21,8 @@ def device(cloud: str, gpu_resource: str, partition: str) -> str:
         partition: division of the cards, as in the lock.
     """
     return str(overlay(cloud).device(gpu_resource, partition))
+
+
+def spot_tolerations(cloud: str) -> tuple[Mapping[str, str], ...]:
+    """Return tolerations of the taints that a cloud itself adds to spot nodes."""
+    return tuple(overlay(cloud).SPOT_TOLERATIONS)

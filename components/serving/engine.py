@@ -12,7 +12,7 @@ from types import MappingProxyType
 from components.base import Place
 from components.images.contract import address
 from components.serving.contract import ServedPool
-from components.serving.devices import device
+from components.serving.devices import device, spot_tolerations
 from outlast.intent import Intent
 from outlast.intent.images import ENGINES
 from outlast.lock import LockPool, LockRegion
@@ -38,7 +38,8 @@ def served_pool(intent: Intent, place: Place, key: str, block: LockRegion) -> Se
         InfeasiblePlan: the replica's memory does not hold it.
     """
     pool = block.pools[key]
-    partition = block.node_pools[next(iter(pool.places))].partition
+    rows = [block.node_pools[key] for key in pool.places]
+    partition = rows[0].partition
     gpu_resource = intent.facts.accelerators[pool.accelerator].resource
     engine = ENGINES[gpu_resource]
     adapters = _adapters(intent, place, pool)
@@ -58,6 +59,7 @@ def served_pool(intent: Intent, place: Place, key: str, block: LockRegion) -> Se
         artifact=intent.artifacts.models[pool.model].digest,
         adapters=adapters,
         gpu_resource=gpu_resource,
+        also_tolerates=spot_tolerations(place.cloud) if any(row.capacity == "spot" for row in rows) else (),
         device=device(place.cloud, gpu_resource, partition),
         replica_devices=pool.replica_devices,
         replicas=pool.born,

@@ -37,7 +37,10 @@ def pod(pool: ServedPool, cache: str) -> dict[str, Any]:
         "automountServiceAccountToken": False,
         "terminationGracePeriodSeconds": 120,
         "affinity": _on_node_pools(pool),
-        "tolerations": [{"key": pool.gpu_resource, "operator": "Exists", "effect": "NoSchedule"}],
+        "tolerations": [
+            {"key": pool.gpu_resource, "operator": "Exists", "effect": "NoSchedule"},
+            *map(dict, pool.also_tolerates),
+        ],
         "topologySpreadConstraints": [
             _spread(pool, _ZONE, "DoNotSchedule"),
             _spread(pool, _HOST, "ScheduleAnyway"),

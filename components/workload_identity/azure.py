@@ -7,11 +7,9 @@ from typing import ClassVar
 import pulumi
 import pulumi_azure_native as azure
 
-from components.base import Place
 from components.provider.azure import grant, identity, resource_group
 from components.weights.azure import CONTAINER, account_id
 from components.workload_identity.contract import WorkloadIdentity, WorkloadIdentityArgs
-from outlast.errors import ConfigError, Problem
 
 
 class AzureWorkloadIdentity(WorkloadIdentity):
@@ -37,24 +35,10 @@ class AzureWorkloadIdentity(WorkloadIdentity):
             resource_group_name=group.name,
             resource_name_=who.name,
             federated_identity_credential_resource_name=args.service_account,
-            issuer=_issuer(place, args),
+            issuer=args.cluster.ids["issuer"],
             subject=f"system:serviceaccount:{args.namespace}:{args.service_account}",
             audiences=["api://AzureADTokenExchange"],
             opts=self.child(),
         )
         self.annotations = {"azure.workload.identity/client-id": who.client_id}
         self.register()
-
-
-def _issuer(place: Place, args: WorkloadIdentityArgs) -> pulumi.Output[str]:
-    """Return the issuer of the cluster's tokens.
-
-    Raises:
-        ConfigError: the cluster was there before us, and nobody said what its issuer is.
-    """
-    if "issuer" not in args.cluster.ids:
-        what, do = "an identity trusts the tokens of a cluster by their issuer", "Set it to the cluster's OIDC issuer"
-        raise ConfigError(
-            Problem(where=f"{place.fleet}/regions.yaml, regions.{place.region}.cluster.issuer", what=what, do=do)
-        )
-    return args.cluster.ids["issuer"]

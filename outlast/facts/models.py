@@ -153,7 +153,7 @@ class ProviderRegion(Row):
 
 
 IdKind = Literal[
-    "account", "principal", "permissions-boundary", "network", "subnet", "cluster", "api-server", "dns-zone"
+    "account", "principal", "permissions-boundary", "network", "subnet", "cluster", "api-server", "issuer", "dns-zone"
 ]
 """What people name by an id of the cloud's."""
 

@@ -14,7 +14,7 @@ from functools import cache
 from types import ModuleType
 
 from outlast.errors import ConfigError, Problem, listed
-from outlast.facts import Facts, MachineType, QuotaFact
+from outlast.facts import Facts, MachineType, Offering, QuotaFact
 from outlast.intent.known import unknown
 
 ACCELERATOR = "h100-sxm-80"
@@ -125,13 +125,15 @@ def _machine(cloud: str, place: str, facts: Facts) -> MachineType | None:
         if (owner, region) == (cloud, place)
         and facts.machine_types[cloud, machine_type].accelerator == ACCELERATOR
         and facts.machine_types[cloud, machine_type].node_gpus == NODE_GPUS
-        and len(_zones(cloud, offering.zones)) >= _FEWEST_ZONES
+        and len(_zones(cloud, place, offering, facts)) >= _FEWEST_ZONES
         and facts.quotas_for(cloud, machine_type, "on_demand")
     ]
     return min(found, key=lambda machine: machine.machine_type, default=None)
 
 
-def _zones(cloud: str, offered: Sequence[str]) -> tuple[str, ...]:
+def _zones(cloud: str, place: str, offering: Offering, facts: Facts) -> tuple[str, ...]:
+    """Return the zones that offer a machine; all of the place's where the source says only the place."""
+    offered = offering.zones or facts.provider_regions[cloud, place].zone_names
     return tuple(zone for zone in offered if zone not in starters()[cloud].WITHOUT_ZONES)[:MOST_ZONES]
 
 
@@ -144,7 +146,7 @@ def _site(index: int, name: str, cloud: str, place: str, facts: Facts) -> Site:
         cloud=cloud,
         provider_region=place,
         jurisdiction=facts.provider_regions[cloud, place].jurisdiction,
-        zones=_zones(cloud, facts.offerings[cloud, place, machine.machine_type].zones),
+        zones=_zones(cloud, place, facts.offerings[cloud, place, machine.machine_type], facts),
         machine=machine,
         quotas=(
             *facts.quotas_for(cloud, machine.machine_type, "on_demand"),

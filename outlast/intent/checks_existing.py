@@ -85,7 +85,20 @@ def _check_cluster(intent: Intent, where: str, region: Region) -> Iterator[Probl
         yield Problem(where=f"{where}.cluster.server", what=what, do="Add 'server: https://...'")
     else:
         yield from misread(intent, f"{where}.cluster.server", region, "api-server", cluster.server)
+    yield from _check_issuer(intent, f"{where}.cluster.issuer", region)
     for key in ("access", "api"):
         if key in region.model_fields_set:
             what = f"the cluster exists, so its '{key}' is not ours to choose"
             yield Problem(where=f"{where}.{key}", what=what, do=_NOT_OURS)
+
+
+def _check_issuer(intent: Intent, where: str, region: Region) -> Iterator[Problem]:
+    """Where facts know the form of an issuer, identities trust a cluster's tokens by it; elsewhere none does."""
+    issuer, form = region.cluster.issuer, intent.facts.id_forms.get((region.cloud, "issuer"))
+    if form is None and issuer is not None:
+        yield Problem(where=where, what=f"no identity of {region.cloud} trusts a cluster by it", do="Remove it")
+    elif form is not None and issuer is None:
+        what = f"identities of {region.cloud} trust the tokens of a cluster by their issuer, which is missing"
+        yield Problem(where=where, what=what, allowed=form.form, do="Set it to the cluster's OIDC issuer")
+    elif issuer is not None:
+        yield from misread(intent, where, region, "issuer", issuer)

@@ -88,6 +88,7 @@ _WORDS: dict[IdKind, str] = {
     "subnet": "a subnet's id",
     "cluster": "a cluster's id",
     "api-server": "the address of an API server",
+    "issuer": "the issuer of a cluster's tokens",
     "dns-zone": "a DNS zone's id",
 }
 

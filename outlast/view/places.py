@@ -2,7 +2,8 @@
 
 A place path is a dotted input, ``@provider.<input>`` for the provider's, ``@<input>`` for the place of what the input
 refers to, or ``@cluster`` for the cluster that the provider talks to. The first path that says anything
-decides. What is not known, or is no place in facts, is undecided; it is never taken to be outside a jurisdiction.
+decides; the mere name of what no stack declares says nothing where another path does. What is not known, or is no place
+in facts, is undecided; it is never taken to be outside a jurisdiction.
 A name is only a claim: a provider talks to a cluster if its kubeconfig comes from that cluster, or, where no stack
 declares it, if it names an API server that the cloud itself has named by its place; a reference in plain words must
 agree with what it was made from.
@@ -51,6 +52,8 @@ class Location:
     undecided: str = ""
     path: str = ""
     """Place path that decided, or that could not."""
+    is_name: bool = False
+    """Whether it is undecided because there is only the name of something that no stack declares."""
 
     @property
     def is_decided(self) -> bool:
@@ -76,11 +79,13 @@ class Locator:
             return Location()
         if row.kind == "opaque":
             return Location(undecided=f"type {resource.type} hides its place")
+        named: Location | None = None
         for path in row.place:
             found = self._follow(resource, path, depth)
-            if found is not None:
+            if found is not None and not found.is_name:
                 return found
-        return Location(undecided="the resource says no place", path=row.place[0] if row.place else "")
+            named = named or found
+        return named or Location(undecided="the resource says no place", path=row.place[0] if row.place else "")
 
     def _follow(self, resource: Resource, path: str, depth: int) -> Location | None:
         if path == "@cluster":
@@ -132,7 +137,8 @@ class Locator:
         written = _WRITTEN.search(value) if isinstance(value, str) else None
         literal = self._parse(resource, path, written.group(1)) if written else None
         if not targets:
-            unknown = Location(undecided=f"{prop} refers to nothing whose place is known here", path=path)
+            why, is_name = f"{prop} refers to nothing whose place is known here", isinstance(value, str) and not urns
+            unknown = Location(undecided=why, path=path, is_name=is_name)
             return literal or (None if value is None else unknown)
         located = [self.locate(target, depth + 1) for target in targets] if depth < _DEPTH else []
         places = tuple(sorted({place for found in located for place in found.places}))

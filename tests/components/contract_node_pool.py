@@ -8,7 +8,7 @@ import pytest
 
 from components import names
 from components.node_pool.contract import CACHE, DISKS
-from components.serving.devices import device, overlay
+from components.serving.devices import device, overlay, spot_tolerations
 from outlast.intent.images import JOINED
 from outlast.lock import cache_gib
 from outlast.proof import realises
@@ -35,7 +35,7 @@ class NodePoolSeen:
     tags: dict[str, str]
     """Of what is paid for."""
     taints: list[str]
-    """As `key=value:effect`: declared, and those that the cloud adds to nodes with cards by itself."""
+    """As `key=value:effect`: ours first, whoever adds it, then those that the cloud adds to spot nodes by itself."""
     only_reserved: bool
     """Whether nodes come from the reservation or not at all."""
     surge: bool
@@ -49,6 +49,11 @@ class NodePoolSeen:
 @cache
 def pool_seen(cloud, kind):
     return reading(cloud).node_pool(recorded(cloud, **ROWS[kind]), KEY)
+
+
+def spot_taints(cloud):
+    """Taints of spot nodes that replicas tolerate."""
+    return [f"{row['key']}={row['value']}:{row['effect']}" for row in spot_tolerations(cloud)]
 
 
 def row_of(cloud, kind):
@@ -96,7 +101,9 @@ class NodePoolContract:
 
     def test_others_are_kept_off_once(self, cloud, kind):
         resource = facts().accelerators[row_of(cloud, kind).accelerator].resource
-        assert pool_seen(cloud, kind).taints == [f"{resource}=present:NoSchedule"]
+        own, *others = pool_seen(cloud, kind).taints
+        assert own == f"{resource}=present:NoSchedule"
+        assert others == (spot_taints(cloud) if kind == "spot" else []), "replicas tolerate what else there is"
 
     def test_a_reservation_never_falls_through(self, cloud, kind):
         assert pool_seen(cloud, kind).only_reserved is (kind == "reserved")

@@ -6,6 +6,7 @@ from tests.components.contract_node_pool import NodePoolSeen
 
 CLUSTER, PROVIDER = "azure-native:containerservice:ManagedCluster", "pulumi:providers:azure-native"
 ACCOUNT = "subscriptionId"
+SETTING = "azure-native:monitor:DiagnosticSetting"
 POOL, SUBNET = "azure-native:containerservice:AgentPool", "azure-native:network:Subnet"
 ADDRESS, NAT = "azure-native:network:PublicIPAddress", "azure-native:network:NatGateway"
 BINDING = "azure-native:managedidentity:FederatedIdentityCredential"
@@ -37,26 +38,34 @@ def cluster(recording):
         private=row.get("apiServerAccessProfile.enablePrivateCluster") is True
         and row.get("apiServerAccessProfile.enablePrivateClusterPublicFQDN") is False,
         encrypted_with=tuple(key for key in ("securityProfile.azureKeyVaultKms.keyId",) if row.get(key) is not None),
-        logged=frozenset(found.type for found in recording.resources if found.type.endswith(":DiagnosticSetting")),
+        logged=_logged(recording, row),
         guarded=None,
     )
 
 
+def _logged(recording, cluster_):
+    """Categories that are kept of what the cluster's control plane says."""
+    settings = [row for row in recording.of(SETTING) if cluster_.urn in row.property_dependencies["resourceUri"]]
+    kept = [row for row in settings if row.property_dependencies.get("storageAccountId")]
+    return frozenset(log["category"] for row in kept for log in row.get("logs") if log["enabled"])
+
+
 def node_pool(recording, key):
     (pool,) = [row for row in recording.of(POOL) if row.get("nodeLabels.outlast-node-pool") == key]
-    # Azure's own taint of spot nodes is not in sight: the agent pool does not declare it.
     return NodePoolSeen(
         labels=dict(pool.get("nodeLabels")),
         tags=dict(pool.get("tags")),
-        taints=list(pool.get("nodeTaints") or ()),
+        taints=list(pool.get("nodeTaints") or ()) + (_SPOT if pool.get("scaleSetPriority") == "Spot" else []),
         only_reserved=pool.get("capacityReservationGroupID") is not None,
-        surge=pool.get("upgradeSettings.maxSurge") != "0",
+        surge=pool.get("upgradeSettings.maxSurge") not in (None, "0"),
         # An ephemeral disk of the system would take one of them.
         raw_disks=_DISKS[pool.get("vmSize")] if pool.get("osDiskType") == "Managed" else 0,
         joined_at=None,
     )
 
 
+_SPOT = ["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
+"""What AKS adds to spot nodes by itself. Source: AKS documentation, Add an Azure Spot node pool."""
 _DISKS = {"Standard_ND96isr_H100_v5": 8}
 """Machine type of the builders -> its local disks. Source: Azure virtual machine sizes, ND H100 v5."""
 

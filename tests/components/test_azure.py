@@ -12,7 +12,6 @@ from components.cluster.azure import group_of, joined_subnets
 from components.network import ExistingNetwork, ExistingNetworkArgs
 from components.provider.azure import ROLES
 from components.serving.overlays.azure import operator_configs
-from outlast.errors import ConfigError
 from outlast.intent.stacks import parse
 from outlast.rules import RULES, Deployment, run
 from outlast.view import view_of
@@ -202,18 +201,6 @@ def test_a_cluster_that_is_there_is_found_in_the_group_of_its_id():
     place = place_of(fleet()[0], REGION, teardown=False)
     assert group_of(place, f"{THEIRS}/Microsoft.ContainerService/managedClusters/aks") == "theirs"
     assert group_of(place, "theirs") == f"test--{REGION}--cluster"
-
-
-def test_an_existing_cluster_must_say_who_signs_its_tokens():
-    there = {
-        "existing": f"{THEIRS}/Microsoft.ContainerService/managedClusters/aks",
-        "server": "https://aks.polandcentral.azmk8s.io",
-        "certificate_authority": "Y2E=",
-    }
-    row = EXISTING | {"cluster": there}
-    intent = make_intent("us-east", REGION, regions={"regions": {REGION: row}})
-    with pytest.raises(ConfigError, match=r"cluster\.issuer"):
-        record(lambda: declare(parse(f"test.{REGION}"), intent, fleet()[1]), preview=True, stack=f"test.{REGION}")
 
 
 def test_only_time_slices_need_a_configuration_in_the_cluster():

@@ -9,6 +9,7 @@ import pytest
 from components.base import place_of
 from components.node_pool.contract import CACHE, DISKS, NodePoolArgs, node_labels, operator_labels, tags, taint
 from components.serving import device
+from components.serving.devices import spot_tolerations
 from components.serving.disks import NAME
 from outlast.intent.images import JOINED
 from outlast.lock import CONTAINERS_RATIO, cache_gib
@@ -52,6 +53,12 @@ def test_the_taint_is_that_of_the_table():
     (form,) = words(table()["taint, once"][1])
     for resource in words(table()["device of a whole card"][1]):
         assert form.replace("<resource>", resource) == str(taint(args(gpu_resource=resource)))
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_replicas_tolerate_the_taints_of_spot_nodes_that_the_table_names(cloud):
+    tolerated = {f"{row['key']}={row['value']}:{row['effect']}" for row in spot_tolerations(cloud)}
+    assert words(table()["more taints of spot nodes"][CLOUDS[cloud]]) == tolerated
 
 
 def test_every_card_has_a_device_of_the_table():

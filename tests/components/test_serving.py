@@ -8,6 +8,7 @@ import pytest
 from components.base import place_of
 from components.serving import device as device_of
 from components.serving import served_pool
+from components.serving.devices import spot_tolerations
 from components.serving.overlays.aws import operator_configs
 from components.serving.pod import pod, pool_labels
 from outlast.replica import engine_flags, memory_of, replica_of
@@ -218,6 +219,17 @@ def test_cards_of_each_vendor_run_their_own_engine():
     assert toleration["key"] == "amd.com/gpu"
     environment = {entry["name"] for entry in pod(other, "/cache")["containers"][0]["env"]}
     assert environment - {entry["name"] for entry in pod(pool, "/cache")["containers"][0]["env"]}
+
+
+@pytest.mark.parametrize("region", demo_lock().regions)
+def test_only_replicas_that_may_run_on_spot_nodes_tolerate_what_the_cloud_adds_to_them(region):
+    place, block = place_of(demo_intent(), region, teardown=False), demo_lock().regions[region]
+    key = next(iter(block.pools))
+    rows = {row: found.model_copy(update={"capacity": "spot"}) for row, found in block.node_pools.items()}
+    spot = served_pool(demo_intent(), place, key, block.model_copy(update={"node_pools": rows}))
+    assert spot.also_tolerates == spot_tolerations(place.cloud)
+    assert pod(spot, "/cache")["tolerations"][1:] == list(spot_tolerations(place.cloud))
+    assert served_pool(demo_intent(), place, key, block).also_tolerates == ()
 
 
 def with_mi300x():

@@ -9,7 +9,7 @@ import yaml
 from outlast.errors import ConfigError, EnvironmentProblem
 from outlast.ingest import scaffold
 from outlast.ingest.scaffold import create, fleet_files
-from outlast.ingest.sites import first_regions, sites
+from outlast.ingest.sites import first_regions, sites, starters
 from outlast.intent import FILES, load_intent, stack_order
 from outlast.planner import plan
 from outlast.proof import prove
@@ -32,9 +32,9 @@ def test_a_new_fleet_plans_at_once_and_survives_within_what_it_holds(config):
         assert all(0 < quota.peak <= quota.granted for quota in region.quotas.values())
 
 
-def test_a_new_fleet_lies_on_two_clouds_and_holds_two_classes(config):
+def test_a_new_fleet_lies_on_every_cloud_and_holds_two_classes(config):
     intent = created(config)
-    assert len({region.cloud for region in intent.regions.values()}) == 2
+    assert {region.cloud for region in intent.regions.values()} == set(starters())
     assert set(intent.tenants_file.classes) == {"open", "eu-resident"}
     assert {how.goodput.kind for model in intent.models.values() for how in model.accelerators.values()} == {"assumed"}
 
@@ -53,6 +53,7 @@ def test_every_key_is_explained_and_every_file_names_its_schema():
     "regions",
     [
         ("us-east", "eu-north"),
+        ("us-east", "eu-central", "virginia=azure:eastus"),
         ("us-east", "oregon=aws:us-west-2"),
         ("london=aws:eu-west-2", "mumbai=aws:ap-south-1", "iowa=gcp:us-central1"),
     ],
@@ -117,6 +118,7 @@ def test_an_empty_folder_or_a_stack_file_in_the_way_is_named_and_nothing_is_writ
         (("us-east", "x=aws:eu-central-2"), "offers no"),
         (("us-east", "global=aws:us-west-2"), "global"),
         (("eu-west", "iowa=gcp:us-central1"), "DNS"),
+        (("us-east", "x=azure:westus"), "offers no"),
         (("us-east", "somewhere"), "CLOUD:PROVIDER_REGION"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, tuple) else "",

@@ -20,6 +20,21 @@ GOOGLE = {
     "subnets": {"europe-west4-b": SHARED, "europe-west4-c": SHARED},
 }
 GKE = "projects/{project}/locations/{place}/clusters/ml"
+CENTRAL = "regions/eu-central"
+THEIRS = "/subscriptions/7d0c5a3e-4b1f-4c8e-9a26-3f5d8e1b6c40/resourceGroups/theirs/providers"
+AZURE = {
+    "existing": f"{THEIRS}/Microsoft.Network/virtualNetworks/ml",
+    "subnets": {
+        f"polandcentral-{number}": f"{THEIRS}/Microsoft.Network/virtualNetworks/ml/subnets/nodes" for number in "123"
+    },
+}
+AKS = {
+    "existing": f"{THEIRS}/Microsoft.ContainerService/managedClusters/ml",
+    "server": "https://ml-0a1b2c3d.polandcentral.azmk8s.io",
+}
+ISSUER = (
+    "https://{place}.oic.prod-aks.azure.com/11111111-2222-3333-4444-555555555555/66666666-7777-8888-9999-000000000000/"
+)
 HOST = "https://gke-0a1b-123.europe-west4.gke.goog"
 
 
@@ -38,6 +53,14 @@ def google(existing, server=HOST):
         f"{WEST}/network": GOOGLE,
         f"{WEST}/cluster": {"existing": existing, "server": server},
         f"{WEST}/access": None,
+    }
+
+
+def azure(issuer):
+    return {
+        f"{CENTRAL}/network": AZURE,
+        f"{CENTRAL}/cluster": AKS | ({"issuer": issuer} if issuer else {}),
+        f"{CENTRAL}/access": None,
     }
 
 
@@ -95,6 +118,18 @@ CASES = [
     ("access to it", cluster() | {f"{EAST}/access": {"admin": []}}, ["us-east.access", "not ours"]),
     ("reach of it", cluster() | {f"{EAST}/api": {"private": True}}, ["us-east.api", "not ours"]),
     ("subnets of its control plane", cluster() | network(), ["us-east.network.api_subnets", "its own"]),
+    ("a cluster whose issuer nobody says", azure(None), ["eu-central.cluster.issuer", "missing", "oic.prod-aks"]),
+    (
+        "an issuer of no AKS",
+        azure("https://issuer.example/"),
+        ["eu-central.cluster.issuer", "'https://issuer.example/'"],
+    ),
+    (
+        "an issuer of another region",
+        azure(ISSUER.format(place="eastus")),
+        ["eu-central.cluster.issuer", "got eastus", "polandcentral"],
+    ),
+    ("an issuer that nothing trusts", cluster(issuer="https://x.example/"), ["us-east.cluster.issuer", "Remove"]),
     (
         "a cluster of another project",
         google(GKE.format(project="another", place="europe-west4")),
@@ -124,6 +159,7 @@ def test_one_message_states_the_facts_of(changes, says, tmp_path):
 
 
 TAKEN = {
+    "a cluster and its issuer": azure(ISSUER.format(place="polandcentral")),
     "a network": network(),
     "a network and its cluster": cluster(),
     "a regional cluster": google(GKE.format(project="outlast-demo-eu", place="europe-west4")),

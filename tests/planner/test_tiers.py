@@ -1,6 +1,7 @@
 """Every tier, several accelerators, reservations and hosted routes: counted, proven, and no node too many."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from outlast.errors import InfeasiblePlan, PlanError
 from outlast.intent import Intent
 from outlast.intent.capacity import Holdings
 from outlast.lock import Lock, LockPool, overfull
-from outlast.planner import settled_lock
+from outlast.planner import plan, settled_lock
 from outlast.planner.floors import to_floors
 from outlast.proof import Case, prove
 from tests.builders import H100, REGION_PLACES, make_curve, make_holdings, make_intent, make_model, merged
@@ -157,6 +158,31 @@ def test_a_model_that_scales_to_zero_keeps_no_node_and_its_quota_holds_the_cold_
     # 500 / 70 -> 8 replicas, a node of 4 vCPU each
     assert sum(row.nodes.max for row in block.node_pools.values()) == 8
     assert block.quotas["L-DB2E81BA"].peak == 32
+
+
+@pytest.mark.parametrize("cloud", ["aws", "gcp", "azure"])
+def test_a_raise_never_lifts_the_least_nodes_of_an_elastic_row_in_place(cloud):
+    # no cloud takes a minimum above the count that it keeps, and the count is not ours any more
+    old = settled_lock(elastic_fleet(500))
+    new = plan(elastic_fleet(30000), old).lock
+    (region,) = [name for name in old.regions if REGION_PLACES[name][0] == cloud]
+    before, after = old.regions[region].node_pools, new.regions[region].node_pools
+    kept = before.keys() & after.keys()
+    assert all(after[key].nodes.min <= before[key].nodes.min for key in kept)
+    assert any(after[key].nodes.max > before[key].nodes.max for key in kept), "there is something to raise"
+
+
+@cache
+def elastic_fleet(tok_s: float) -> Intent:
+    """A region on every cloud, with a model that scales to zero on each."""
+    names = ("us-east", "eu-west", "eu-central")
+    return make_intent(
+        *names,
+        regions={"regions": {name: {"node_pools": {"gh100": {"scaling": "elastic"}}} for name in names}},
+        models={"models": {"chat": {"tier": "scale-to-zero", "shape": "Llama-3.1-8B"}}},
+        tenants={"classes": {"open": {"allowed_outage": "1 h"}}},
+        demand={"demand": [make_curve("shop", name, tok_s, 0) for name in names]},
+    )
 
 
 def test_a_quota_that_cannot_hold_the_cold_start_is_no_plan():

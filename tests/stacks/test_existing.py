@@ -6,7 +6,7 @@ from outlast.proof import realises
 from outlast.rules import RULES, Deployment, run
 from outlast.view import view_of
 from tests.builders import facts
-from tests.existing import NETWORKS, existing, recorded_existing
+from tests.existing import CLUSTERS, NETWORKS, existing, recorded_existing
 from tests.stacks.conftest import demo_lock, recorded
 
 REGIONS = tuple(NETWORKS)
@@ -14,11 +14,17 @@ MADE_OF_NETWORKS = (
     "vpc:Vpc",
     "network:Network",
     "ubnet:Subnet",
+    ":VirtualNetwork",
     "subnetwork:Subnetwork",
     "atGateway:NatGateway",
     "outer",
 )
-MADE_OF_CLUSTERS = ("cluster:Cluster", "addon:Addon", "accessEntry:AccessEntry")
+MADE_OF_CLUSTERS = ("cluster:Cluster", "addon:Addon", "accessEntry:AccessEntry", ":ManagedCluster", ":Maintenance")
+POOLS = (
+    "aws:eks/nodeGroup:NodeGroup",
+    "gcp:container/nodePool:NodePool",
+    "azure-native:containerservice:AgentPool",
+)
 BOTH = pytest.mark.parametrize("cluster", [False, True], ids=["network", "cluster"])
 EVERY = pytest.mark.parametrize("region", REGIONS)
 
@@ -66,9 +72,10 @@ def test_the_region_is_still_what_its_block_of_the_lock_says(region, cluster, pr
 @EVERY
 def test_node_pools_join_the_cluster_that_exists(region):
     found = recorded_existing(region, cluster=True).resources
-    pools = [r for r in found if r.type in ("aws:eks/nodeGroup:NodeGroup", "gcp:container/nodePool:NodePool")]
+    pools = [r for r in found if r.type in POOLS]
     assert len(pools) == len(demo_lock().regions[region].node_pools)
-    assert {r.get("clusterName") or r.get("cluster") for r in pools} <= {"ml-east", "ml-west"}
+    (named,) = {r.get("clusterName") or r.get("cluster") or r.get("resourceName") for r in pools}
+    assert CLUSTERS[region]["existing"].endswith(named)
 
 
 def test_node_groups_lie_in_the_subnets_that_exist():
@@ -92,6 +99,7 @@ def broken(region, server=None) -> set[str]:
 AWAY = {
     "us-east": "https://0A1B2C3D.gr7.ap-south-1.eks.amazonaws.com",
     "eu-west": "https://gke-0a1b-123.us-central1.gke.goog",
+    "eu-central": "https://ml-0a1b2c3d.eastus.azmk8s.io",
 }
 
 

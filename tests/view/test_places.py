@@ -137,6 +137,28 @@ def test_one_known_target_does_not_stand_for_an_unknown_one():
     assert not located(key_in(ring(), lost), ring(), lost).is_decided
 
 
+POOL, CLUSTER = "azure-native:containerservice:AgentPool", "azure-native:containerservice:ManagedCluster"
+CENTRAL: dict[str, Any] = {"provider_inputs": {"location": "polandcentral"}}
+
+
+def test_a_name_of_what_no_stack_declares_leaves_the_place_to_the_next_path():
+    found = located(make_resource(POOL, "pool", inputs={"resourceName": "theirs"}, **CENTRAL))
+    assert (found.places, found.path) == ((Place("azure", "polandcentral"),), "@provider.location")
+    assert "refers to nothing" in located(make_resource(POOL, "pool", inputs={"resourceName": "theirs"})).undecided
+
+
+def test_a_reference_not_known_yet_leaves_it_to_none():
+    assert not located(make_resource(POOL, "pool", inputs={"resourceName": UNKNOWN}, **CENTRAL)).is_decided
+
+
+def test_a_reference_to_what_is_declared_decides_over_the_next_path():
+    cluster = make_resource(CLUSTER, "ours", inputs={"location": "eastus"})
+    leads = {"resourceName": (cluster.urn,)}
+    pool = make_resource(POOL, "pool", inputs={"resourceName": "ours"}, property_dependencies=leads, **CENTRAL)
+    assert located(pool, cluster).places == (Place("azure", "eastus"),)
+    assert not located(pool).is_decided, "what it was made from is not here"
+
+
 def test_references_in_a_circle_end():
     first = make_resource("gcp:kms/cryptoKey:CryptoKey", "a", inputs={"keyRing": UNKNOWN})
     second = replace(first, urn=first.urn.replace("::a", "::b"), name="b")

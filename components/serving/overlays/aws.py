@@ -12,6 +12,8 @@ from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
 RAW_DISKS = ""
 """None: nodes join their local disks themselves."""
+SPOT_TOLERATIONS = ()
+"""None: EKS adds no taint to spot nodes. Source: Amazon EKS User Guide, Managed node group capacity types."""
 _GPU = "nvidia.com/gpu"
 """What its machine types with divided cards offer."""
 

@@ -12,6 +12,15 @@ from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
 _GPU = "nvidia.com/gpu"
 """What its machine types with divided cards offer."""
+SPOT_TOLERATIONS = (
+    {
+        "key": "kubernetes.azure.com/scalesetpriority",
+        "operator": "Equal",
+        "value": "spot",
+        "effect": "NoSchedule",
+    },
+)
+"""AKS keeps others off spot nodes. Source: AKS documentation, Add an Azure Spot node pool."""
 RAW_DISKS = "/dev/disk/azure/local/by-serial/*"
 """Links of a node's local NVMe disks, which AKS leaves as they are; its node image has the rules that make them.
 

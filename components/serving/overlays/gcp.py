@@ -11,6 +11,11 @@ from components.serving.contract import Gateway
 RAW_DISKS = "/dev/disk/by-id/google-local-nvme-ssd-*"
 """Links of local SSDs that are attached raw. Source: Compute Engine documentation, Add Local SSD disks."""
 
+SPOT_TOLERATIONS = ()
+"""None: GKE taints only spot nodes that it makes up itself, by node auto-provisioning, which our clusters do not use.
+Source: GKE documentation, Run fault-tolerant workloads at lower costs with Spot VMs.
+"""
+
 
 def device(gpu_resource: str, partition: str) -> str:  # noqa: ARG001  (one signature for all overlays)
     """Return what GKE calls a part of a card: the same as a whole one; the node pool decides what it is.

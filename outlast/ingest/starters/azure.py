@@ -6,7 +6,7 @@ ACCOUNT = "11111111-2222-3333-4444-555555555555"
 """A subscription id; this one belongs to nobody."""
 ADMIN = "66666666-7777-8888-9999-000000000000"
 """Object id of a group in the directory."""
-FIRST = ()
+FIRST = ((4, "eu-central", "polandcentral"),)
 """Place in the list of first regions, our name, the cloud's name."""
 WITHOUT_ZONES = ()
 """Zones to leave out."""

@@ -15,7 +15,7 @@ from outlast.errors import did_you_mean, listed
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
 from simcloud.row import Case, Place, Row, fill, words_of
-from simcloud.rows.azure import cluster, data, identity, network, nodes, outbound, private
+from simcloud.rows.azure import cluster, data, identity, logs, network, nodes, outbound, private
 from simcloud.rows.azure.arm import GROUP, above, exists, holder
 from simcloud.state import Clouds, Link, Stored
 from simcloud.values import UNKNOWN, has_unknown
@@ -214,7 +214,9 @@ CLOUD = Cloud(
     package="azure-native",
     name="azure",
     rows={
-        row.type: row for module in (identity, outbound, network, private, data, cluster, nodes) for row in module.ROWS
+        row.type: row
+        for module in (identity, outbound, network, private, data, cluster, nodes, logs)
+        for row in module.ROWS
     },
     configure=configure,
     place=place,
