@@ -166,7 +166,9 @@ def _common(rows: list[Row]) -> Iterator[str]:
     if any(item.unique for item in rows):
         yield "name-taken"
     if any(item.nodes for item in rows):
-        yield from ("machine-type-not-offered", "quota-exceeded", "reservation-too-small")
+        yield from ("machine-type-not-offered", "quota-exceeded")
+    if any(item.draws_down for item in rows):
+        yield "reservation-too-small"
     if references:
         yield "reference-missing"
     if any(not reference.anywhere for reference in references):

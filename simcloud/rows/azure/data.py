@@ -21,7 +21,6 @@ from simcloud.rows.azure.arm import (
     holder,
     principal,
     said,
-    unsure,
 )
 from simcloud.rows.azure.private import REGISTRY, VAULT
 from simcloud.state import Stored
@@ -179,7 +178,7 @@ def _needs_premium(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_IMAGES}, Disable export of artifacts from a network-restricted registry")
 def _export_of_open_registry(case: Case) -> Iterator[Violation]:
-    is_open = case.get("publicNetworkAccess") != "Disabled" and not unsure(case.inputs, "publicNetworkAccess")
+    is_open = case.get("publicNetworkAccess") != "Disabled" and not case.unsure("publicNetworkAccess")
     if is_open and case.get("policies.exportPolicy.status") == "disabled":
         yield Violation(
             property="policies.exportPolicy",
@@ -191,7 +190,7 @@ def _export_of_open_registry(case: Case) -> Iterator[Violation]:
 @refusal(f"{_IMAGES}, Customer-managed keys: a user-assigned identity")
 def _key_without_identity(case: Case) -> Iterator[Violation]:
     unkeyed = not case.has("encryption.keyVaultProperties.keyIdentifier")
-    nobody = "UserAssigned" not in str(case.get("identity.type")) and not unsure(case.inputs, "identity.type")
+    nobody = "UserAssigned" not in str(case.get("identity.type")) and not case.unsure("identity.type")
     if case.get("encryption.status") == "enabled" and (unkeyed or nobody):
         yield Violation(
             property="encryption", what="needs a key, and an identity that may use it", do="Give both, user-assigned"

@@ -44,7 +44,7 @@ def _taint_given_twice(case: Case) -> Iterator[Violation]:
 def _limits_of_both_kinds(case: Case) -> Iterator[Violation]:
     zonal = [key for key in ("minNodeCount", "maxNodeCount") if case.has(f"autoscaling.{key}")]
     total = [key for key in ("totalMinNodeCount", "totalMaxNodeCount") if case.has(f"autoscaling.{key}")]
-    if zonal and total:
+    if zonal and total and case.get("autoscaling"):
         yield Violation(
             property=f"autoscaling.{zonal[0]}", what="does not go with limits of the total", got=total[0], do="Keep one"
         )
@@ -323,6 +323,7 @@ ROWS = (
         ),
         unique=(_pool_key,),
         nodes=node_pool,
+        draws_down=True,
         refusals=(
             zones_elsewhere,
             *UPKEEP,
