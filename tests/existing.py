@@ -14,6 +14,7 @@ from tests.builders import demo_intent, merged
 from tests.recording import Recording, record
 from tests.stacks.conftest import demo_lock, deployed_stacks
 
+AZURE = "/subscriptions/7d0c5a3e-4b1f-4c8e-9a26-3f5d8e1b6c40/resourceGroups/ml/providers"
 SHARED = "projects/outlast-demo-eu/regions/europe-west4/subnetworks/nodes"
 NETWORKS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -24,6 +25,13 @@ NETWORKS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "eu-west": {
             "existing": "projects/outlast-demo-eu/global/networks/ml",
             "subnets": {"europe-west4-b": SHARED, "europe-west4-c": SHARED},
+        },
+        "eu-central": {
+            "existing": f"{AZURE}/Microsoft.Network/virtualNetworks/ml",
+            "subnets": {
+                f"polandcentral-{zone}": f"{AZURE}/Microsoft.Network/virtualNetworks/ml/subnets/nodes-{zone}"
+                for zone in (1, 2, 3)
+            },
         },
     }
 )
@@ -38,9 +46,21 @@ CLUSTERS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "existing": "projects/outlast-demo-eu/locations/europe-west4/clusters/ml-west",
             "server": "https://gke-0a1b-123.europe-west4.gke.goog",
         },
+        "eu-central": {
+            "existing": f"{AZURE}/Microsoft.ContainerService/managedClusters/ml-central",
+            "server": "https://ml-central-0a1b2c3d.privatelink.polandcentral.azmk8s.io:443",
+            "certificate_authority": "Y2E=",
+            "issuer": "https://polandcentral.oic.prod-aks.azure.com/00000000-0000-0000-0000-000000000000/0a1b2c3d/",
+        },
     }
 )
-API_SUBNETS = {"us-east": ["subnet-0000000a", "subnet-0000000b"], "eu-west": []}
+API_SUBNETS: Mapping[str, list[str]] = MappingProxyType(
+    {
+        "us-east": ["subnet-0000000a", "subnet-0000000b"],
+        "eu-west": [],
+        "eu-central": [f"{AZURE}/Microsoft.Network/virtualNetworks/ml/subnets/api"],
+    }
+)
 
 
 def existing(region: str, *, cluster: bool, server: str | None = None) -> Intent:

@@ -15,7 +15,7 @@ from outlast.errors import did_you_mean, listed
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
 from simcloud.row import Case, Place, Row, fill, words_of
-from simcloud.rows.azure import cluster, data, identity, network, nodes, outbound, private
+from simcloud.rows.azure import cluster, data, existing, identity, network, nodes, outbound, private
 from simcloud.rows.azure.arm import GROUP, above, exists, holder
 from simcloud.state import Clouds, Link, Stored
 from simcloud.values import UNKNOWN, has_unknown
@@ -229,6 +229,7 @@ CLOUD = Cloud(
     any_check=any_check,
     any_apply=any_apply,
     inside=inside,
+    existing=existing.seeds,
     removing=removing,
     invoke=invoke,
     shown=shown,

@@ -318,7 +318,8 @@ ROWS = (
             }
         ),
         references=(
-            Reference(path="cluster", types=(CLUSTER,), named=True, holds=True),
+            # Source: Kubernetes Engine API Reference, projects.locations.clusters.delete: with all worker nodes.
+            Reference(path="cluster", types=(CLUSTER,), named=True, cascades=True),
             Reference(path="nodeConfig.serviceAccount", types=(ACCOUNT,), outside=DEFAULT_ACCOUNT),
         ),
         unique=(_pool_key,),
