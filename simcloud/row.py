@@ -191,6 +191,17 @@ class Name:
         return f"{logical[: self.longest - 8].rstrip('-')}-{digits[:7]}"
 
 
+@dataclass(frozen=True)
+class AnyCase:
+    """A name that only one resource of the whole world may take, and that capitals do not tell apart."""
+
+    path: str
+
+    def __call__(self, case: Case) -> str | None:
+        """Return the name taken, None if it is not known."""
+        return str(case.get(self.path, "")).lower() or None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """One resource type."""

@@ -4,11 +4,12 @@ One file a Pulumi package, the single source of the tests in this process (`test
 (`test_refused`). To add a refusal, add its row code and one line here; both tests find it.
 
     plan:    one create of every row that succeeds, in order. "@name.output" refers to an earlier one.
+             with: what it needs though it does not refer to it, such as a grant.
     broken:  of: name in the plan; claim: that of the refusal; change: dotted path to value, null leaves an input out,
              {repeat, times} is a long text.
              how: create (usual), update (made as planned, then changed) or delete (made with the change, then deleted).
              without: what is not built first. also: what is built besides, by name if it stands in the plan.
-             with: what the engine's test must build first though nothing refers to it.
+             with: what must stand first though nothing refers to it.
     common:  the same for the refusals of the package and those of `COMMON`, once for all types.
              `of: provider` changes the provider's configuration.
 """
@@ -131,6 +132,11 @@ def _table(package: str) -> dict[str, Any]:
 def plan(package: str) -> Plan:
     """One create of every row, in order."""
     return {name: (entry["type"], entry["inputs"]) for name, entry in _table(package)["plan"].items()}
+
+
+def needs(package: str) -> Mapping[str, tuple[str, ...]]:
+    """What resources of a plan need though they do not refer to it."""
+    return {name: tuple(entry["with"]) for name, entry in _table(package)["plan"].items() if "with" in entry}
 
 
 def examples(package: str) -> list[Example]:

@@ -74,10 +74,10 @@ def test_another_driver_is_another_node_pool(site: Site) -> None:
     assert site.plugins["gcp"].diff(pool, changed(inputs_of(pool), {path: "LATEST"})).replaces
 
 
-def test_a_cluster_with_nodes_is_not_deleted(site: Site) -> None:
+def test_node_pools_go_with_their_cluster(site: Site) -> None:
     clusters(site).make("pool", POOL, nodes("west", 1))
-    with pytest.raises(Refusal, match="in use"):
-        site.plugins["gcp"].delete(site.made["west"])
+    site.plugins["gcp"].delete(site.made["west"])
+    assert POOL not in {item.type for item in site.clouds.every("gcp")}
 
 
 def test_a_bucket_that_is_to_stay_is_not_deleted(site: Site) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from simcloud.refusals import Violation
-from simcloud.row import Born, Case, Row, between, one_of, refusal
+from simcloud.row import AnyCase, Born, Case, Row, between, one_of, refusal
 from simcloud.rows.azure import storage
 from simcloud.rows.azure.arm import (
     GUID,
@@ -244,7 +244,7 @@ ROWS = (
             **said("Microsoft.KeyVault/vaults", "vaultName"),
             "properties": {"vaultUri": lambda born: f"https://{born.inputs['vaultName']}.vault.azure.net/"},
         },
-        unique=(lambda case: str(case.get("vaultName", "")).lower() or None,),
+        unique=(AnyCase("vaultName"),),
         kept=True,
         kept_source=_SOFT,
         refusals=(
@@ -311,7 +311,7 @@ ROWS = (
             loginServer=lambda born: f"{str(born.inputs['registryName']).lower()}.azurecr.io",
             dataEndpointHostNames=_data_hosts,
         ),
-        unique=(lambda case: str(case.get("registryName", "")).lower() or None,),
+        unique=(AnyCase("registryName"),),
         refusals=(
             _needs_premium,
             _export_of_open_registry,
