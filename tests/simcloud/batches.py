@@ -194,7 +194,9 @@ def _surroundings(item: Shown, *, update: bool = False) -> list[Entry]:
     refused = (kind, changed(inputs, example.change if changes else {}))
     known: dict[str, tuple[str, dict[str, Any]]] = {**plan(example.package), **example.also, example.of: refused}
     names = {example.of, *example.also, *example.beforehand}
-    wanted = _closure(known, names, needs(example.package)) - set(example.without)
+    before = {**known, example.of: (kind, inputs)} if example.how == "update" else known
+    wanted = _closure(known, names, needs(example.package)) | _closure(before, names, needs(example.package))
+    wanted -= set(example.without)
     if example.how == "create":
         wanted -= {example.of}
         order = [*(name for name in known if name in wanted), example.of]

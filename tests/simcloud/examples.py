@@ -1,5 +1,7 @@
 """The tables of examples in `cases/`: what every row makes, and for every refusal a change that it refuses.
 
+`python -m tests.simcloud.examples` counts them by cloud.
+
 One file a Pulumi package, the single source of the tests in this process (`test_rows`) and of those on the real engine
 (`test_refused`). To add a refusal, add its row code and one line here; both tests find it.
 
@@ -24,7 +26,7 @@ from typing import Any
 
 import yaml
 
-from simcloud.cloud import cloud_of
+from simcloud.cloud import cloud_of, packages
 from simcloud.row import Refusal, Row
 from simcloud.rows.kubernetes.custom import row_of
 from tests.simcloud.conftest import DROP, rows_of
@@ -181,3 +183,18 @@ def _common(rows: list[Row]) -> Iterator[str]:
         yield "reference-elsewhere"
     if any(reference.holds for reference in references):
         yield "held"
+
+
+def counted(package: str) -> str:
+    """Say how many refusals of a package are shown, and when they are heard."""
+    every = examples(package)
+    previews = sum(example.of_inputs for example in every)
+    claims = len({example.claim for example in every})
+    return (
+        f"{package}: {len(every)} refusals of {len(kinds(package))} types are shown through the engine, {claims} by name;"
+        f" {previews} in previews, {len(every) - previews} in updates"
+    )
+
+
+if __name__ == "__main__":
+    print(*map(counted, packages()), sep="\n")

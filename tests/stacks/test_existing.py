@@ -10,6 +10,7 @@ from tests.existing import NETWORKS, existing, recorded_existing
 from tests.stacks.conftest import demo_lock, recorded
 
 REGIONS = tuple(NETWORKS)
+AKS = "azure-native:containerservice"
 MADE_OF_NETWORKS = (
     "vpc:Vpc",
     "network:Network",
@@ -18,7 +19,8 @@ MADE_OF_NETWORKS = (
     "atGateway:NatGateway",
     "outer",
 )
-MADE_OF_CLUSTERS = ("cluster:Cluster", "addon:Addon", "accessEntry:AccessEntry")
+MADE_OF_CLUSTERS = ("cluster:Cluster", ":ManagedCluster", "addon:Addon", "accessEntry:AccessEntry")
+NODE_POOLS = ("aws:eks/nodeGroup:NodeGroup", "gcp:container/nodePool:NodePool", f"{AKS}:AgentPool")
 BOTH = pytest.mark.parametrize("cluster", [False, True], ids=["network", "cluster"])
 EVERY = pytest.mark.parametrize("region", REGIONS)
 
@@ -66,9 +68,10 @@ def test_the_region_is_still_what_its_block_of_the_lock_says(region, cluster, pr
 @EVERY
 def test_node_pools_join_the_cluster_that_exists(region):
     found = recorded_existing(region, cluster=True).resources
-    pools = [r for r in found if r.type in ("aws:eks/nodeGroup:NodeGroup", "gcp:container/nodePool:NodePool")]
+    pools = [r for r in found if r.type in NODE_POOLS]
     assert len(pools) == len(demo_lock().regions[region].node_pools)
-    assert {r.get("clusterName") or r.get("cluster") for r in pools} <= {"ml-east", "ml-west"}
+    clusters = {r.get("clusterName") or r.get("cluster") or r.get("resourceName") for r in pools}
+    assert clusters <= {"ml-east", "ml-west", "ml-central"}
 
 
 def test_node_groups_lie_in_the_subnets_that_exist():
@@ -92,6 +95,7 @@ def broken(region, server=None) -> set[str]:
 AWAY = {
     "us-east": "https://0A1B2C3D.gr7.ap-south-1.eks.amazonaws.com",
     "eu-west": "https://gke-0a1b-123.us-central1.gke.goog",
+    "eu-central": "https://ml-central-0a1b2c3d.privatelink.eastus.azmk8s.io",
 }
 
 

@@ -119,7 +119,11 @@ def _ports_and_protocol(case: Case) -> Iterator[Violation]:
         yield Violation(
             property="fromPort", what="every protocol means every port", got=f"{low} to {high}", do="Remove the ports"
         )
-    elif known and protocol in ("tcp", "udp", "6", "17") and (low is None or high is None or not 0 <= low <= high <= _PORTS):
+    elif (
+        known
+        and protocol in ("tcp", "udp", "6", "17")
+        and (low is None or high is None or not 0 <= low <= high <= _PORTS)
+    ):
         yield Violation(
             property="fromPort",
             what="is not a range of ports",

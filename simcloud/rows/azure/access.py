@@ -101,11 +101,7 @@ def _roles_without_directory(case: Case) -> Iterator[Violation]:
 @refusal(f"{AKS}, Deploy and configure workload identity: the issuer comes first")
 def _workloads_without_issuer(case: Case) -> Iterator[Violation]:
     wanted = case.get("securityProfile.workloadIdentity.enabled") is True
-    if (
-        wanted
-        and case.get("oidcIssuerProfile.enabled") is not True
-        and not case.unsure("oidcIssuerProfile.enabled")
-    ):
+    if wanted and case.get("oidcIssuerProfile.enabled") is not True and not case.unsure("oidcIssuerProfile.enabled"):
         yield Violation(
             property="securityProfile.workloadIdentity",
             what="needs the issuer",

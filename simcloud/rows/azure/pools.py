@@ -168,7 +168,11 @@ def _bounds_missing(case: Case) -> Iterator[Violation]:
 def _bounds_without_autoscaler(case: Case) -> Iterator[Violation]:
     for where, pool in pools(case):
         given = [key for key in ("minCount", "maxCount") if pool.get(key) is not None]
-        if given and not has_unknown(first(pool, "enableAutoScaling")) and said(pool, "enableAutoScaling", False) is False:
+        if (
+            given
+            and not has_unknown(first(pool, "enableAutoScaling"))
+            and said(pool, "enableAutoScaling", False) is False
+        ):
             yield Violation(
                 property=f"{where}{given[0]}", what="is for the autoscaler, which is off", do="Leave the bounds out"
             )

@@ -126,9 +126,8 @@ def purgeable(case: Case, key: Stored | None, where: str) -> Iterator[Violation]
     """Refuse a key whose vault can lose it for good."""
     vault = holder(case.clouds, above(key.id)) if key else None
     if vault and (vault.inputs.get("properties") or {}).get("enablePurgeProtection") is not True:
-        yield Violation(
-            property=where, what=f"vault {vault.name} can be purged", do="Set enablePurgeProtection on it first"
-        )
+        do = "Set enablePurgeProtection on it first"
+        yield Violation(property=where, what="the key's vault can be purged", got=vault.name, do=do)
 
 
 @refusal(f"{_DOCS}, Customer-managed keys for encryption: purge protection of the vault", phase="birth")
