@@ -18,6 +18,7 @@ One file a Pulumi package, the single source of the tests in this process (`test
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -191,10 +192,10 @@ def counted(package: str) -> str:
     previews = sum(example.of_inputs for example in every)
     claims = len({example.claim for example in every})
     return (
-        f"{package}: {len(every)} refusals of {len(kinds(package))} types are shown through the engine, {claims} by name;"
-        f" {previews} in previews, {len(every) - previews} in updates"
+        f"{package}: {len(every)} refusals of {len(kinds(package))} types are shown through the engine,"
+        f" {claims} by name; {previews} in previews, {len(every) - previews} in updates"
     )
 
 
 if __name__ == "__main__":
-    print(*map(counted, packages()), sep="\n")
+    sys.stdout.write("".join(f"{counted(package)}\n" for package in packages()))

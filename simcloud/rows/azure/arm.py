@@ -13,7 +13,7 @@ from typing import Any
 from simcloud.refusals import Violation
 from simcloud.row import Case, Name
 from simcloud.state import Clouds, Stored
-from simcloud.values import at, changed_paths, has_unknown, lies_under
+from simcloud.values import changed_paths, lies_under
 
 GROUP = "azure-native:resources:ResourceGroup"
 GROUP_ID = "/subscriptions/{account}/resourceGroups/{resourceGroupName}"

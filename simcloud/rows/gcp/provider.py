@@ -18,7 +18,6 @@ from simcloud.rows.gcp import cluster, data, dns, existing, firewall, identity, 
 from simcloud.state import Clouds, Stored
 from simcloud.world import World
 
-
 _PROJECTS = "Google Cloud documentation, Resource Manager access control"
 
 
