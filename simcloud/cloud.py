@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simcloud import rows as tables
-from simcloud.refusals import Violation
 from simcloud.row import Case, Place, Refusal, Row
 from simcloud.state import Clouds, Link, Stored
 from simcloud.world import Existing, World
@@ -73,10 +72,6 @@ class Cloud:
     """Row of a type that users define themselves."""
     refusals: tuple[Refusal, ...] = ()
     """Refusals of every type of the package, besides the rows' own."""
-    any_check: Callable[[Case, Row], list[Violation]] = lambda *_: []
-    """Judgement common to all types of the package, besides the rows' own."""
-    any_apply: Callable[[Case, Row], list[Violation]] = lambda *_: []
-    """The same of what other resources say; not asked in previews."""
     host: Callable[[Place], Place] = lambda place: place
     """The place whose loss silences what lies in another: for what lives in a cluster, the cluster's."""
     removal: Callable[[Stored], str] = lambda _: "remove"

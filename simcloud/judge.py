@@ -160,7 +160,7 @@ def usage_of(case: Case, row: Row) -> dict[str, float]:
         size = machine.vcpu if quota.unit == "vcpu" else machine.gpus  # type: ignore[union-attr]
         where = "" if quota.account_wide else case.place.region
         usage[f"quota|{code}|{case.place.account}|{where}"] = nodes.count * size
-    if nodes.reservation:
+    if nodes.reservation and row.draws_down:
         usage[f"reservation|{nodes.reservation}"] = nodes.count
     return usage
 

@@ -92,7 +92,7 @@ class Operations:
         violations = [Violation(property=item.path, what=item.reason) for item in found]
         if not violations:
             case = self._case(row, inputs, None)
-            violations = [*_misnamed(row, case), *self.cloud.any_check(case, row), *judged(row, case, ("check",))]
+            violations = [*_misnamed(row, case), *judged(row, case, ("check",))]
         if self.cloud.bridged and shape:
             inputs = {
                 key: shapes.with_defaults(item, shape.inputs.get(key, "any"), self.shapes)
@@ -236,7 +236,6 @@ class Operations:
         more = case.old is None or _asks_more(row, case)
         violations += [*self._silent(case.place), *faults.standing(case, nodes, more=more)]
         violations += judged(row, case, _phases(case, preview=preview), changed)
-        violations += [] if preview else self.cloud.any_apply(case, row)
         violations += judge.taken(case, row, keys, previewed, judge.Named(urn=urn, provider=self.provider))
         if more:
             violations += judge.offered(case, row)

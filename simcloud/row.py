@@ -87,8 +87,8 @@ class Case:
         return bool(at(self.inputs, path))
 
     def unsure(self, *paths: str) -> bool:
-        """Tell whether any of some inputs is not known yet, so that nothing can be said of them together."""
-        return any(is_unknown(value) for path in paths for _, value in at(self.inputs, path))
+        """Tell whether any of some inputs is not wholly known yet, so that nothing can be said of them together."""
+        return any(has_unknown(value) for path in paths for _, value in at(self.inputs, path))
 
     def target(self, path: str, kind: str) -> Stored | None:
         """Return the one resource of a type that an input refers to, in this account, if the cloud holds it."""
@@ -191,6 +191,17 @@ class Name:
         return f"{logical[: self.longest - 8].rstrip('-')}-{digits[:7]}"
 
 
+@dataclass(frozen=True)
+class AnyCase:
+    """A name that only one resource of the whole world may take, and that capitals do not tell apart."""
+
+    path: str
+
+    def __call__(self, case: Case) -> str | None:
+        """Return the name taken, None if it is not known."""
+        return str(case.get(self.path, "")).lower() or None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """One resource type."""
@@ -220,6 +231,8 @@ class Row:
     kept_source: str = ""
     nodes: Callable[[Case], Nodes | None] | None = None
     """The machines it needs, for quotas and faults."""
+    draws_down: bool = False
+    """True if its machines use up the reservation they name, so that it can be too small for them."""
 
 
 def refusal(

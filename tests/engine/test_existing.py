@@ -11,7 +11,11 @@ from tests.engine.simulation import FLEET, Simulation
 from tests.existing import CLUSTERS, NETWORKS
 
 pytestmark = pytest.mark.engine
-CLUSTER = {"us-east": "aws:eks/cluster:Cluster", "eu-west": "gcp:container/cluster:Cluster"}
+CLUSTER = {
+    "us-east": "aws:eks/cluster:Cluster",
+    "eu-west": "gcp:container/cluster:Cluster",
+    "eu-central": "azure-native:containerservice:ManagedCluster",
+}
 
 
 def with_existing(simulation: Simulation, region: str) -> None:

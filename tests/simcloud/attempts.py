@@ -75,10 +75,8 @@ def attempted(site: Site, example: Example) -> Heard:
     built(site, package, name, example.without)
     if example.how == "create":
         site.build(example.also)
-    if example.how == "update":
-        made = site.make(name, kind, inputs)
-    elif example.how == "delete":
-        made = site.make(name, kind, changed(inputs, example.change))
+    else:
+        made = site.make(name, kind, changed(inputs, example.change) if example.how == "delete" else inputs)
         needed = {key for key in plan(package) if any(f"@{key}." in str(entry[1]) for entry in example.also.values())}
         site.build({key: entry for key, entry in plan(package).items() if key in example.also or key in needed})
         site.build(example.also)
@@ -86,7 +84,8 @@ def attempted(site: Site, example: Example) -> Heard:
         if example.how == "create":
             plugin.create(kind, name, site.filled(changed(inputs, example.change)))
         elif example.how == "update":
-            plugin.update(made, site.filled(changed(inputs, example.change)), preview=True)
+            foreseen = example.refusal is not None and example.refusal.phase == "plan"
+            plugin.update(made, site.filled(changed(inputs, example.change)), preview=foreseen)
         else:
             plugin.delete(made)
     return heard

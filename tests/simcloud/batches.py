@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from simcloud.row import AnyCase
 from tests.simcloud.conftest import CONFIG, DROP, WORLD_DOCUMENT, changed
-from tests.simcloud.examples import PROVIDER, Example, Plan, plan, row
+from tests.simcloud.examples import PROVIDER, Example, Plan, needs, plan, row
 from tests.simcloud.standing import CLUSTER, kubeconfig
 
 Entry = dict[str, Any]
@@ -89,7 +90,8 @@ class Place:
     def entry(self, name: str, kind: str, inputs: Mapping[str, Any], after: tuple[str, ...]) -> Entry:
         """Declare one resource; a name that the whole world shares is made one of this place."""
         shared = row(kind).name
-        if self.number and shared and shared.path in inputs and f"{{{shared.path}}}" in row(kind).unique:
+        worldwide = shared and {f"{{{shared.path}}}", AnyCase(shared.path)} & {*row(kind).unique}
+        if self.number and shared and worldwide and shared.path in inputs:
             inputs = {**inputs, shared.path: f"{inputs[shared.path]}{self.number}"}
         return {
             "name": name,
@@ -191,7 +193,10 @@ def _surroundings(item: Shown, *, update: bool = False) -> list[Entry]:
     changes = example.how != "update" or update
     refused = (kind, changed(inputs, example.change if changes else {}))
     known: dict[str, tuple[str, dict[str, Any]]] = {**plan(example.package), **example.also, example.of: refused}
-    wanted = _closure(known, {example.of, *example.also, *example.beforehand}) - set(example.without)
+    names = {example.of, *example.also, *example.beforehand}
+    before = {**known, example.of: (kind, inputs)} if example.how == "update" else known
+    wanted = _closure(known, names, needs(example.package)) | _closure(before, names, needs(example.package))
+    wanted -= set(example.without)
     if example.how == "create":
         wanted -= {example.of}
         order = [*(name for name in known if name in wanted), example.of]
@@ -200,12 +205,12 @@ def _surroundings(item: Shown, *, update: bool = False) -> list[Entry]:
     return place.opened() + place.chain({name: known[name] for name in order})
 
 
-def _closure(known: Plan, names: set[str]) -> set[str]:
-    """Names and all that they refer to, directly or not."""
+def _closure(known: Plan, names: set[str], needed: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Names and all that they refer to or need, directly or not."""
     found = set(names)
     for name in names:
         referred = {match[1] for match in REFERENCE.finditer(_dumped(known[name][1]))} - {name}
-        found |= _closure(known, referred)
+        found |= _closure(known, {*referred, *needed.get(name, ())}, needed)
     return found
 
 

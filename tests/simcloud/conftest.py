@@ -96,12 +96,7 @@ WORLD_DOCUMENT: dict[str, Any] = {
         "gcp/H100": {"code": "H100", "name": "H100 GPUs", "unit": "gpus", "raise_with": "Cloud Quotas"},
         "gcp/ALL": {"code": "ALL", "name": "GPUs", "unit": "gpus", "raise_with": "Cloud Quotas", "account_wide": True},
         "azure/NDH100": {"code": "NDH100", "name": "NDSH100v5 vCPUs", "unit": "vcpu", "raise_with": "the portal"},
-        "azure/NDMI300X": {
-            "code": "NDMI300X",
-            "name": "NDISv5MI300X vCPUs",
-            "unit": "vcpu",
-            "raise_with": "the portal",
-        },
+        "azure/NDMI300X": {"code": "NDMI300X", "name": "MI300X vCPUs", "unit": "vcpu", "raise_with": "the portal"},
     },
     "accounts": {"aws": [AWS], "gcp": [GCP], "azure": [AZURE]},
     "account_numbers": {f"gcp/{GCP}": "222233334444"},

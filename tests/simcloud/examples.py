@@ -1,20 +1,24 @@
 """The tables of examples in `cases/`: what every row makes, and for every refusal a change that it refuses.
 
+`python -m tests.simcloud.examples` counts them by cloud.
+
 One file a Pulumi package, the single source of the tests in this process (`test_rows`) and of those on the real engine
 (`test_refused`). To add a refusal, add its row code and one line here; both tests find it.
 
     plan:    one create of every row that succeeds, in order. "@name.output" refers to an earlier one.
+             with: what it needs though it does not refer to it, such as a grant.
     broken:  of: name in the plan; claim: that of the refusal; change: dotted path to value, null leaves an input out,
              {repeat, times} is a long text.
              how: create (usual), update (made as planned, then changed) or delete (made with the change, then deleted).
              without: what is not built first. also: what is built besides, by name if it stands in the plan.
-             with: what the engine's test must build first though nothing refers to it.
+             with: what must stand first though nothing refers to it.
     common:  the same for the refusals of the package and those of `COMMON`, once for all types.
              `of: provider` changes the provider's configuration.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +27,7 @@ from typing import Any
 
 import yaml
 
-from simcloud.cloud import cloud_of
+from simcloud.cloud import cloud_of, packages
 from simcloud.row import Refusal, Row
 from simcloud.rows.kubernetes.custom import row_of
 from tests.simcloud.conftest import DROP, rows_of
@@ -133,6 +137,11 @@ def plan(package: str) -> Plan:
     return {name: (entry["type"], entry["inputs"]) for name, entry in _table(package)["plan"].items()}
 
 
+def needs(package: str) -> Mapping[str, tuple[str, ...]]:
+    """What resources of a plan need though they do not refer to it."""
+    return {name: tuple(entry["with"]) for name, entry in _table(package)["plan"].items() if "with" in entry}
+
+
 def examples(package: str) -> list[Example]:
     """Every refusal to be shown of a package."""
     table = _table(package)
@@ -166,10 +175,27 @@ def _common(rows: list[Row]) -> Iterator[str]:
     if any(item.unique for item in rows):
         yield "name-taken"
     if any(item.nodes for item in rows):
-        yield from ("machine-type-not-offered", "quota-exceeded", "reservation-too-small")
+        yield from ("machine-type-not-offered", "quota-exceeded")
+    if any(item.draws_down for item in rows):
+        yield "reservation-too-small"
     if references:
         yield "reference-missing"
     if any(not reference.anywhere for reference in references):
         yield "reference-elsewhere"
     if any(reference.holds for reference in references):
         yield "held"
+
+
+def counted(package: str) -> str:
+    """Say how many refusals of a package are shown, and when they are heard."""
+    every = examples(package)
+    previews = sum(example.of_inputs for example in every)
+    claims = len({example.claim for example in every})
+    return (
+        f"{package}: {len(every)} refusals of {len(kinds(package))} types are shown through the engine,"
+        f" {claims} by name; {previews} in previews, {len(every) - previews} in updates"
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write("".join(f"{counted(package)}\n" for package in packages()))

@@ -74,10 +74,19 @@ def test_another_driver_is_another_node_pool(site: Site) -> None:
     assert site.plugins["gcp"].diff(pool, changed(inputs_of(pool), {path: "LATEST"})).replaces
 
 
-def test_a_cluster_with_nodes_is_not_deleted(site: Site) -> None:
+def test_nodes_that_follow_their_cluster_are_no_drift_of_inputs(site: Site) -> None:
+    pool = clusters(site).make("pool", POOL, nodes("west", 1))
+    west = site.made["west"]
+    site.plugins["gcp"].update(west, changed(inputs_of(west), {"minMasterVersion": "1.37"}))
+    read = site.plugins["gcp"].read(POOL, "pool", pool.id)
+    assert decode(read.inputs) == pool.inputs
+    assert (pool.outputs["version"], decode(read.properties)["version"]) == ("1.36-gke.1", "1.37-gke.1")
+
+
+def test_node_pools_go_with_their_cluster(site: Site) -> None:
     clusters(site).make("pool", POOL, nodes("west", 1))
-    with pytest.raises(Refusal, match="in use"):
-        site.plugins["gcp"].delete(site.made["west"])
+    site.plugins["gcp"].delete(site.made["west"])
+    assert POOL not in {item.type for item in site.clouds.every("gcp")}
 
 
 def test_a_bucket_that_is_to_stay_is_not_deleted(site: Site) -> None:

@@ -140,7 +140,7 @@ def placed(package: str) -> list[Shown]:
     shown = []
     for example in (one for one in examples(package) if not one.of_inputs):
         place = Place(package, example.number if example.alone else 0)
-        name = place.called(example.of) if example.alone else f"{example.of}-{example.claim}"
+        name = place.called(example.of) if example.alone else f"{example.of}-{example.claim}-{example.number}"
         shown.append(Shown(example, place, name))
     return shown
 

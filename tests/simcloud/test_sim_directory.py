@@ -1,5 +1,6 @@
 """A sim directory: what is put there, what it points at, and that nothing leaks out of it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -11,8 +12,9 @@ import pytest
 from outlast.errors import EnvironmentProblem
 from simcloud import environment, life, shell_exports, sim_directory
 from simcloud.fleet_config import mirror
-from simcloud.home import install
+from simcloud.home import WORLD, install
 from simcloud.state import Clouds, Links, Stored
+from tests.simcloud.conftest import WORLD_DOCUMENT
 
 SCRIPTS = sysconfig.get_path("scripts")
 VPC = Stored(
@@ -65,6 +67,7 @@ def test_a_reset_says_how_much_it_forgot(tmp_path: Path) -> None:
     stacks.mkdir(parents=True)
     for name in ("demo.global.json", "demo.global.json.bak", "demo.global.json.attrs", "demo.routing.json.gz"):
         (stacks / name).touch()
+    (tmp_path / WORLD).write_text(json.dumps(WORLD_DOCUMENT))
     clouds = Clouds(tmp_path / "clouds.sqlite")
     with clouds.change():
         clouds.add(VPC, Links())

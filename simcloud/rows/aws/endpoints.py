@@ -114,11 +114,16 @@ def _one_source(case: Case) -> Iterator[Violation]:
 @refusal(_RULE)
 def _ports_and_protocol(case: Case) -> Iterator[Violation]:
     protocol, low, high = str(case.get("ipProtocol", "")), case.get("fromPort"), case.get("toPort")
+    known = not case.unsure("fromPort", "toPort")
     if protocol == "-1" and (case.has("fromPort") or case.has("toPort")):
         yield Violation(
             property="fromPort", what="every protocol means every port", got=f"{low} to {high}", do="Remove the ports"
         )
-    elif protocol in ("tcp", "udp", "6", "17") and (low is None or high is None or not 0 <= low <= high <= _PORTS):
+    elif (
+        known
+        and protocol in ("tcp", "udp", "6", "17")
+        and (low is None or high is None or not 0 <= low <= high <= _PORTS)
+    ):
         yield Violation(
             property="fromPort",
             what="is not a range of ports",
@@ -163,6 +168,8 @@ def _one_thing_watched(case: Case) -> Iterator[Violation]:
 @refusal(_FLOWS)
 def _destination_and_options(case: Case) -> Iterator[Violation]:
     kind = case.get("logDestinationType", "cloud-watch-logs")
+    if case.unsure("logDestinationType"):
+        return
     if kind != "s3" and case.has("destinationOptions"):
         yield Violation(property="destinationOptions", what="go with S3 only", got=str(kind), do="Remove them")
     if kind == "s3" and case.has("iamRoleArn"):

@@ -304,6 +304,7 @@ ROWS = (
         aliases=(_scaling_group,),
         unique=("{account}/{region}/{clusterName}/{nodeGroupName}",),
         nodes=node_group,
+        draws_down=True,
         refusals=(
             _min_desired_max,
             _given_in_template_too,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from simcloud.refusals import Violation
 from simcloud.row import Case, one_of, refusal
-from simcloud.rows.azure.arm import GUID, above, allowed, holder, principal_of, unsure
+from simcloud.rows.azure.arm import GUID, above, allowed, holder, principal_of
 from simcloud.rows.azure.data import WRAPS_ALL, key_at
 from simcloud.rows.azure.pools import AKS, node_subnets
 from simcloud.state import Stored
@@ -27,7 +27,7 @@ def _identities(case: Case) -> list[object]:
 
 @refusal(f"{_ROLES}: bring your own network, kubelet identity or key")
 def _system_identity(case: Case) -> Iterator[Violation]:
-    kind = "" if unsure(case.inputs, "identity.type") else str(case.get("identity.type", "SystemAssigned"))
+    kind = "" if case.unsure("identity.type") else str(case.get("identity.type", "SystemAssigned"))
     wanted = {
         f"{_ACCESS}.subnetId": case.has(f"{_ACCESS}.subnetId"),
         "identityProfile": case.has("identityProfile"),
@@ -42,7 +42,7 @@ def _system_identity(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_ROLES}: one identity of the control plane")
 def _one_identity(case: Case) -> Iterator[Violation]:
-    known = not unsure(case.inputs, "identity.userAssignedIdentities")
+    known = not case.unsure("identity.userAssignedIdentities")
     if known and case.get("identity.type") == "UserAssigned" and len(_identities(case)) != 1:
         yield Violation(
             property="identity.userAssignedIdentities", what="needs one", got=str(len(_identities(case))), do="Give one"
@@ -77,7 +77,7 @@ def _may_not_give_kubelet_identity(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{AKS}, Manage local accounts with AKS-managed Microsoft Entra integration")
 def _locked_out(case: Case) -> Iterator[Violation]:
-    known = not unsure(case.inputs, "aadProfile.managed")
+    known = not case.unsure("aadProfile.managed")
     if known and case.get("disableLocalAccounts") is True and case.get("aadProfile.managed") is not True:
         yield Violation(
             property="disableLocalAccounts", what="leaves nobody who could sign in", do="Set aadProfile.managed to true"
@@ -86,7 +86,7 @@ def _locked_out(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{AKS}, Use Azure role-based access control for Kubernetes authorization")
 def _roles_without_directory(case: Case) -> Iterator[Violation]:
-    known = not unsure(case.inputs, "aadProfile.managed")
+    known = not case.unsure("aadProfile.managed")
     if known and case.get("aadProfile.enableAzureRBAC") is True and case.get("aadProfile.managed") is not True:
         yield Violation(
             property="aadProfile.enableAzureRBAC", what="needs managed", do="Set aadProfile.managed to true"
@@ -101,11 +101,7 @@ def _roles_without_directory(case: Case) -> Iterator[Violation]:
 @refusal(f"{AKS}, Deploy and configure workload identity: the issuer comes first")
 def _workloads_without_issuer(case: Case) -> Iterator[Violation]:
     wanted = case.get("securityProfile.workloadIdentity.enabled") is True
-    if (
-        wanted
-        and case.get("oidcIssuerProfile.enabled") is not True
-        and not unsure(case.inputs, "oidcIssuerProfile.enabled")
-    ):
+    if wanted and case.get("oidcIssuerProfile.enabled") is not True and not case.unsure("oidcIssuerProfile.enabled"):
         yield Violation(
             property="securityProfile.workloadIdentity",
             what="needs the issuer",
@@ -132,7 +128,7 @@ def _private_key_without_integration(case: Case) -> Iterator[Violation]:
     if not case.has(f"{_KEY}.keyVaultResourceId"):
         yield Violation(property=f"{_KEY}.keyVaultResourceId", what="is needed for a private vault", do="Give its id")
     where = f"{_ACCESS}.enableVnetIntegration"
-    if case.get(where) is not True and not unsure(case.inputs, where):
+    if case.get(where) is not True and not case.unsure(where):
         yield Violation(
             property=f"{_KEY}.keyVaultNetworkAccess",
             what="a private vault is reached through API Server VNet Integration only",

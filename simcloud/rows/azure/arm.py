@@ -13,7 +13,7 @@ from typing import Any
 from simcloud.refusals import Violation
 from simcloud.row import Case, Name
 from simcloud.state import Clouds, Stored
-from simcloud.values import at, changed_paths, has_unknown, lies_under
+from simcloud.values import changed_paths, lies_under
 
 GROUP = "azure-native:resources:ResourceGroup"
 GROUP_ID = "/subscriptions/{account}/resourceGroups/{resourceGroupName}"
@@ -174,8 +174,3 @@ def principal_of(case: Case, identity: object) -> str:
 def principal(identity: Stored) -> str:
     """Principal of a user-assigned identity."""
     return guid("", identity.hash[::-1])
-
-
-def unsure(inputs: Mapping[str, Any], *paths: str) -> bool:
-    """Tell whether a preview cannot know yet what is at some paths."""
-    return any(has_unknown(value) for path in paths for _, value in at(inputs, path))

@@ -10,7 +10,7 @@ from simcloud.addresses import authority
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Reference, Row, between, one_of, refusal
 from simcloud.rows.azure import access, clusters
-from simcloud.rows.azure.arm import IDENTITY, arm_id, arm_name, copied, fixed, guid, principal, said, unsure
+from simcloud.rows.azure.arm import IDENTITY, arm_id, arm_name, copied, fixed, guid, principal, said
 from simcloud.rows.azure.data import KEY
 from simcloud.rows.azure.network import SUBNET
 from simcloud.rows.azure.nodes import pools_of
@@ -61,7 +61,7 @@ _FIXED_NETWORK = (
 @refusal("pulumi-azure-native, containerservice.ManagedCluster; AKS documentation, Use system node pools")
 def _system_pools(case: Case) -> Iterator[Violation]:
     system = [pool for _, pool in pools(case) if value_of(pool, "mode", "User") == "System"]
-    if unsure(case.inputs, "agentPoolProfiles", "agentPoolProfiles.*.mode"):
+    if case.unsure("agentPoolProfiles", "agentPoolProfiles.*.mode"):
         return
     if len(system) != 1 or len(list(pools(case))) != 1:
         yield Violation(
@@ -152,7 +152,7 @@ def _one_schedule(case: Case) -> Iterator[Violation]:
         for key in ("daily", "weekly", "absoluteMonthly", "relativeMonthly")
         if case.has(f"maintenanceWindow.schedule.{key}")
     ]
-    known = case.has("maintenanceWindow.schedule") and not unsure(case.inputs, "maintenanceWindow.schedule")
+    known = case.has("maintenanceWindow.schedule") and not case.unsure("maintenanceWindow.schedule")
     if known and len(kinds) != 1:
         yield Violation(
             property="maintenanceWindow.schedule", what="has exactly one rhythm", got=", ".join(kinds), do="Give one"

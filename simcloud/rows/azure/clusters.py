@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from simcloud.addresses import network_of, overlapping
 from simcloud.refusals import Violation
 from simcloud.row import Case, one_of, refusal
-from simcloud.rows.azure.arm import above, holder, unsure
+from simcloud.rows.azure.arm import above, holder
 from simcloud.rows.azure.network import API_SERVER, SUBNET, prefixes
 from simcloud.rows.azure.pools import AKS, node_subnets, pools, said
 from simcloud.values import at
@@ -24,7 +24,7 @@ _NET, _ACCESS = "networkProfile", "apiServerAccessProfile"
 
 @refusal(_CILIUM)
 def _cilium_needs(case: Case) -> Iterator[Violation]:
-    if unsure(case.inputs, *(f"{_NET}.{key}" for key in ("networkDataplane", "networkPlugin", "networkPluginMode"))):
+    if case.unsure(*(f"{_NET}.{key}" for key in ("networkDataplane", "networkPlugin", "networkPluginMode"))):
         return
     if case.get(f"{_NET}.networkDataplane") != "cilium":
         if case.get(f"{_NET}.networkPolicy") == "cilium":
@@ -88,7 +88,7 @@ def _ranges_overlap(case: Case) -> Iterator[Violation]:
 @refusal(f"{AKS}, Customize cluster egress with outbound types: managed virtual networks")
 def _outbound_without_subnet(case: Case) -> Iterator[Violation]:
     kind = case.get(f"{_NET}.outboundType")
-    ours = kind in ("userAssignedNATGateway", "userDefinedRouting") and not unsure(case.inputs, "agentPoolProfiles")
+    ours = kind in ("userAssignedNATGateway", "userDefinedRouting") and not case.unsure("agentPoolProfiles")
     if ours and not any("vnetSubnetID" in pool for _, pool in pools(case)):
         yield Violation(
             property=f"{_NET}.outboundType", what="needs a network of your own", got=str(kind), do="Give vnetSubnetID"
@@ -116,7 +116,7 @@ def _integration_without_subnet(case: Case) -> Iterator[Violation]:
     integrated = case.get(f"{_ACCESS}.enableVnetIntegration") is True
     if own and integrated and not case.has(f"{_ACCESS}.subnetId"):
         yield Violation(property=f"{_ACCESS}.subnetId", what="is needed in a network of your own", do="Give a subnet")
-    known = not unsure(case.inputs, f"{_ACCESS}.enableVnetIntegration")
+    known = not case.unsure(f"{_ACCESS}.enableVnetIntegration")
     if known and case.has(f"{_ACCESS}.subnetId") and not integrated:
         yield Violation(property=f"{_ACCESS}.subnetId", what="needs enableVnetIntegration", do="Set it to true")
 
@@ -182,7 +182,7 @@ def _ranges_of_private_cluster(case: Case) -> Iterator[Violation]:
 @refusal(f"{_PRIVATE}: public DNS name")
 def _public_name_of_public_cluster(case: Case) -> Iterator[Violation]:
     named = case.has(f"{_ACCESS}.enablePrivateClusterPublicFQDN") or case.has(f"{_ACCESS}.privateDNSZone")
-    if unsure(case.inputs, f"{_ACCESS}.enablePrivateCluster"):
+    if case.unsure(f"{_ACCESS}.enablePrivateCluster"):
         return
     if named and case.get(f"{_ACCESS}.enablePrivateCluster") is not True:
         yield Violation(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from simcloud.refusals import Violation
-from simcloud.row import Born, Case, Row, between, one_of, refusal
+from simcloud.row import AnyCase, Born, Case, Row, between, one_of, refusal
 from simcloud.rows.azure import storage
 from simcloud.rows.azure.arm import (
     GUID,
@@ -21,7 +21,6 @@ from simcloud.rows.azure.arm import (
     holder,
     principal,
     said,
-    unsure,
 )
 from simcloud.rows.azure.private import REGISTRY, VAULT
 from simcloud.state import Stored
@@ -179,7 +178,7 @@ def _needs_premium(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_IMAGES}, Disable export of artifacts from a network-restricted registry")
 def _export_of_open_registry(case: Case) -> Iterator[Violation]:
-    is_open = case.get("publicNetworkAccess") != "Disabled" and not unsure(case.inputs, "publicNetworkAccess")
+    is_open = case.get("publicNetworkAccess") != "Disabled" and not case.unsure("publicNetworkAccess")
     if is_open and case.get("policies.exportPolicy.status") == "disabled":
         yield Violation(
             property="policies.exportPolicy",
@@ -191,7 +190,7 @@ def _export_of_open_registry(case: Case) -> Iterator[Violation]:
 @refusal(f"{_IMAGES}, Customer-managed keys: a user-assigned identity")
 def _key_without_identity(case: Case) -> Iterator[Violation]:
     unkeyed = not case.has("encryption.keyVaultProperties.keyIdentifier")
-    nobody = "UserAssigned" not in str(case.get("identity.type")) and not unsure(case.inputs, "identity.type")
+    nobody = "UserAssigned" not in str(case.get("identity.type")) and not case.unsure("identity.type")
     if case.get("encryption.status") == "enabled" and (unkeyed or nobody):
         yield Violation(
             property="encryption", what="needs a key, and an identity that may use it", do="Give both, user-assigned"
@@ -245,7 +244,7 @@ ROWS = (
             **said("Microsoft.KeyVault/vaults", "vaultName"),
             "properties": {"vaultUri": lambda born: f"https://{born.inputs['vaultName']}.vault.azure.net/"},
         },
-        unique=(lambda case: str(case.get("vaultName", "")).lower() or None,),
+        unique=(AnyCase("vaultName"),),
         kept=True,
         kept_source=_SOFT,
         refusals=(
@@ -312,7 +311,7 @@ ROWS = (
             loginServer=lambda born: f"{str(born.inputs['registryName']).lower()}.azurecr.io",
             dataEndpointHostNames=_data_hosts,
         ),
-        unique=(lambda case: str(case.get("registryName", "")).lower() or None,),
+        unique=(AnyCase("registryName"),),
         refusals=(
             _needs_premium,
             _export_of_open_registry,

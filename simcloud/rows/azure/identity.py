@@ -19,7 +19,6 @@ from simcloud.rows.azure.arm import (
     principal,
     role_of,
     said,
-    unsure,
 )
 
 CREDENTIAL = "azure-native:managedidentity:FederatedIdentityCredential"
@@ -55,7 +54,7 @@ def _issuer_malformed(case: Case) -> Iterator[Violation]:
 @refusal(f"{_FEDERATION}, Important considerations and restrictions: audiences")
 def _one_audience(case: Case) -> Iterator[Violation]:
     given = case.each("audiences.*")
-    if len(given) != 1 and case.has("audiences") and not unsure(case.inputs, "audiences"):
+    if len(given) != 1 and case.has("audiences") and not case.unsure("audiences"):
         yield Violation(
             property="audiences",
             what="needs exactly one value",

@@ -8,7 +8,7 @@ from typing import Any
 from simcloud.addresses import public_address
 from simcloud.refusals import Violation
 from simcloud.row import Case, Name, Reference, Row, between, one_of, refusal
-from simcloud.rows.azure.arm import arm_id, arm_name, said, unsure, zones_unknown
+from simcloud.rows.azure.arm import arm_id, arm_name, said, zones_unknown
 
 NAT = "azure-native:network:NatGateway"
 ADDRESS = "azure-native:network:PublicIPAddress"
@@ -90,7 +90,7 @@ def _too_many_addresses(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_IP}, Standard SKU addresses are static")
 def _dynamic(case: Case) -> Iterator[Violation]:
-    known = not unsure(case.inputs, "publicIPAllocationMethod")
+    known = not case.unsure("publicIPAllocationMethod")
     if known and case.get("sku.name") == "Standard" and case.get("publicIPAllocationMethod", "Dynamic") != "Static":
         yield Violation(
             property="publicIPAllocationMethod",
@@ -102,7 +102,7 @@ def _dynamic(case: Case) -> Iterator[Violation]:
 
 @refusal("Azure updates, Basic SKU public IP addresses: no new ones since 31 March 2025")
 def _basic_address(case: Case) -> Iterator[Violation]:
-    if case.get("sku.name", "Basic") == "Basic" and not unsure(case.inputs, "sku.name"):
+    if case.get("sku.name", "Basic") == "Basic" and not case.unsure("sku.name"):
         yield Violation(property="sku", what="Basic addresses are no longer made", got="Basic", do="Set it to Standard")
 
 

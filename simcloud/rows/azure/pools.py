@@ -8,8 +8,8 @@ from typing import Any
 
 from simcloud.refusals import Violation
 from simcloud.row import Case, Nodes, refusal
-from simcloud.rows.azure.arm import unsure, zone_names
-from simcloud.values import is_unknown
+from simcloud.rows.azure.arm import zone_names
+from simcloud.values import first, has_unknown, is_unknown
 from simcloud.world import Reservation, World
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
@@ -168,7 +168,11 @@ def _bounds_missing(case: Case) -> Iterator[Violation]:
 def _bounds_without_autoscaler(case: Case) -> Iterator[Violation]:
     for where, pool in pools(case):
         given = [key for key in ("minCount", "maxCount") if pool.get(key) is not None]
-        if given and not unsure(pool, "enableAutoScaling") and said(pool, "enableAutoScaling", False) is False:
+        if (
+            given
+            and not has_unknown(first(pool, "enableAutoScaling"))
+            and said(pool, "enableAutoScaling", False) is False
+        ):
             yield Violation(
                 property=f"{where}{given[0]}", what="is for the autoscaler, which is off", do="Leave the bounds out"
             )
@@ -233,7 +237,7 @@ def _surge_malformed(case: Case) -> Iterator[Violation]:
                     do="Write for example 1 or 33%",
                 )
         stuck = str(surge) in ("0", "0%") and str(gone or 0) in ("0", "0%")
-        if stuck and not unsure(pool, "upgradeSettings.maxUnavailable"):
+        if stuck and not has_unknown(first(pool, "upgradeSettings.maxUnavailable")):
             yield Violation(
                 property=f"{where}upgradeSettings", what="leaves no way to upgrade a node", do="Set maxUnavailable to 1"
             )
@@ -332,7 +336,7 @@ def _driver_of_amd(case: Case) -> Iterator[Violation]:
     for where, pool in pools(case):
         if (
             _amd(pool)
-            and not unsure(pool, "gpuProfile.driver")
+            and not has_unknown(first(pool, "gpuProfile.driver"))
             and said(pool, "gpuProfile.driver", "Install") != "None"
         ):
             yield Violation(

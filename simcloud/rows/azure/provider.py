@@ -7,15 +7,15 @@ create what exists, and deletes before it makes a successor. Source: pulumi-azur
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from outlast.errors import did_you_mean, listed
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
-from simcloud.row import Case, Place, Row, fill, words_of
-from simcloud.rows.azure import cluster, data, identity, logs, network, nodes, outbound, private
+from simcloud.row import Case, Place, Row, fill, refusal, words_of
+from simcloud.rows.azure import cluster, data, existing, identity, logs, network, nodes, outbound, private
 from simcloud.rows.azure.arm import GROUP, above, exists, holder
 from simcloud.state import Clouds, Link, Stored
 from simcloud.values import UNKNOWN, has_unknown
@@ -24,6 +24,7 @@ from simcloud.world import World
 BALANCER = "simcloud:loadBalancer"
 """What a Service of type LoadBalancer makes; it lies in the cluster's node resource group and goes with it."""
 
+_LOCATIONS = "Azure documentation, List of Azure regions; LocationNotAvailableForResourceType"
 _LOCKS = "Azure Resource Manager documentation, Lock your resources to protect your infrastructure"
 _MISSING = "Azure Resource Manager documentation, Troubleshoot common deployment errors: ResourceGroupNotFound"
 
@@ -69,7 +70,7 @@ def _location(where: str, location: str, world: World) -> Violation:
         got=f"'{location}'",
         allowed=listed(known),
         do=did_you_mean(location, known) or "Use one of them",
-        source="Azure documentation, List of Azure regions; LocationNotAvailableForResourceType",
+        source=_LOCATIONS,
     )
 
 
@@ -108,22 +109,20 @@ def filled(row: Row, inputs: Mapping[str, Any], old: Mapping[str, Any], session:
     return {"location": where} if where else {}
 
 
-def any_check(case: Case, row: Row) -> list[Violation]:
-    """Refuse a location that does not exist."""
+@refusal(_LOCATIONS)
+def _location_unknown(case: Case) -> Iterator[Violation]:
     where = case.get("location")
-    if row.place == "" or where is None or _plain(where) in case.world.regions("azure"):
-        return []
-    return [_location("location", str(where), case.world)]
+    is_global = CLOUD.rows[case.type].place == ""
+    if where is not None and not is_global and _plain(where) not in case.world.regions("azure"):
+        yield _location("location", str(where), case.world)
 
 
-def any_apply(case: Case, row: Row) -> list[Violation]:
-    """Refuse what would live in nothing: a group, a parent or a scope that does not exist."""
-    parent = above(_id(row, case.inputs, case.place))
-    if not parent or exists(case.clouds, parent, case.place.account):
-        return []
+@refusal(_MISSING, phase="apply")
+def _lives_in_nothing(case: Case) -> Iterator[Violation]:
+    parent = above(_id(CLOUD.rows[case.type], case.inputs, case.place))
     reserved = any(key.startswith(parent) for key in case.world.reservations)
-    what = f"there is no '{parent}'"
-    return [] if reserved else [Violation(what=what, do="Create it first, or correct the name", source=_MISSING)]
+    if parent and not reserved and not exists(case.clouds, parent, case.place.account):
+        yield Violation(what=f"there is no '{parent}'", do="Create it first, or correct the name")
 
 
 def inside(case: Case, clouds: Clouds) -> tuple[Link, ...]:
@@ -228,9 +227,9 @@ CLOUD = Cloud(
     replaces_in_place=True,
     degraded={"provisioningState": "Failed"},
     global_ids=True,
-    any_check=any_check,
-    any_apply=any_apply,
+    refusals=(_location_unknown, _lives_in_nothing),
     inside=inside,
+    existing=existing.seeds,
     removing=removing,
     invoke=invoke,
     shown=shown,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Reference, Row, between, one_of, refusal
-from simcloud.rows.azure.arm import IDENTITY, above, allowed, arm_id, arm_name, holder, principal, said, unsure
+from simcloud.rows.azure.arm import IDENTITY, above, allowed, arm_id, arm_name, holder, principal, said
 from simcloud.rows.azure.private import ACCOUNT
 from simcloud.state import Stored
 
@@ -91,7 +91,7 @@ def _kind_and_sku(case: Case) -> Iterator[Violation]:
 @refusal(f"{_DOCS}, Customer-managed keys for encryption")
 def _key_without_source(case: Case) -> Iterator[Violation]:
     managed = case.get("encryption.keySource") == "Microsoft.Keyvault"
-    known = case.has("encryption") and not unsure(case.inputs, "encryption.keySource", "encryption.keyVaultProperties")
+    known = case.has("encryption") and not case.unsure("encryption.keySource", "encryption.keyVaultProperties")
     if known and managed != case.has("encryption.keyVaultProperties"):
         yield Violation(
             property="encryption", what="keySource and keyVaultProperties go together", do="Set both, or neither"
@@ -126,9 +126,8 @@ def purgeable(case: Case, key: Stored | None, where: str) -> Iterator[Violation]
     """Refuse a key whose vault can lose it for good."""
     vault = holder(case.clouds, above(key.id)) if key else None
     if vault and (vault.inputs.get("properties") or {}).get("enablePurgeProtection") is not True:
-        yield Violation(
-            property=where, what=f"vault {vault.name} can be purged", do="Set enablePurgeProtection on it first"
-        )
+        do = "Set enablePurgeProtection on it first"
+        yield Violation(property=where, what="the key's vault can be purged", got=vault.name, do=do)
 
 
 @refusal(f"{_DOCS}, Customer-managed keys for encryption: purge protection of the vault", phase="birth")
@@ -150,7 +149,7 @@ def _restore_without_history(case: Case) -> Iterator[Violation]:
 def _retention_without_days(case: Case) -> Iterator[Violation]:
     for key in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
         days = case.get(f"{key}.days")
-        known = not unsure(case.inputs, f"{key}.days")
+        known = not case.unsure(f"{key}.days")
         if known and case.get(f"{key}.enabled") is True and not (isinstance(days, int) and 1 <= days <= 365):
             yield Violation(
                 property=f"{key}.days", what="is out of range", got=str(days), allowed="1 to 365", do="Correct it"

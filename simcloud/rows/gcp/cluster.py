@@ -49,7 +49,9 @@ def _network_policy_with_dataplane(case: Case) -> Iterator[Violation]:
 
 @refusal(f"{_GKE}, Cilium cluster-wide network policies")
 def _cluster_policy_without_dataplane(case: Case) -> Iterator[Violation]:
-    if case.get("enableCiliumClusterwideNetworkPolicy") is True and case.get("datapathProvider") != "ADVANCED_DATAPATH":
+    known = not case.unsure("datapathProvider")
+    asked = case.get("enableCiliumClusterwideNetworkPolicy") is True
+    if known and asked and case.get("datapathProvider") != "ADVANCED_DATAPATH":
         yield Violation(
             property="enableCiliumClusterwideNetworkPolicy",
             what="is a part of Dataplane V2",
@@ -95,7 +97,7 @@ def _pool_of_another_project(case: Case) -> Iterator[Violation]:
 @refusal(f"{_GKE}, Encrypt secrets at the application layer")
 def _encrypted_without_key(case: Case) -> Iterator[Violation]:
     encrypted = str(case.get("databaseEncryption.state", "DECRYPTED")).startswith("ENCRYPTED")
-    if encrypted != case.has("databaseEncryption.keyName"):
+    if encrypted != case.has("databaseEncryption.keyName") and not case.unsure("databaseEncryption.state"):
         yield Violation(
             property="databaseEncryption", what="state ENCRYPTED and a key go together", do="Set both or neither"
         )

@@ -30,7 +30,7 @@ def _without_final_dot(case: Case) -> Iterator[Violation]:
 def _seen_by_nobody(case: Case) -> Iterator[Violation]:
     seen = case.has(_NETWORKS) or case.has("privateVisibilityConfig.gkeClusters")
     private = case.get("visibility", "public") == "private"
-    if case.has("privateVisibilityConfig") and not private:
+    if case.has("privateVisibilityConfig") and not private and not case.unsure("visibility"):
         yield Violation(
             property="privateVisibilityConfig", what="goes with a private zone", do="Set visibility: private"
         )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from simcloud.refusals import Violation
 from simcloud.row import Case, Reference, Row, between, one_of, refusal
 from simcloud.rows.gcp.forms import resource_name
 from simcloud.rows.gcp.network import NETWORK
+from simcloud.values import is_unknown
 
 _RULES = "Google Cloud VPC documentation, VPC firewall rules"
 _SDK = "pulumi-gcp, gcp.compute.Firewall"
@@ -66,11 +68,15 @@ def _account_malformed(case: Case) -> Iterator[Violation]:
                 )
 
 
+def _word(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and not is_unknown(value)
+
+
 @refusal(_SDK)
 def _protocol_and_ports(case: Case) -> Iterator[Violation]:
     for where, item in (*case.each("allows.*"), *case.each("denies.*")):
         protocol, ports = item.get("protocol"), item.get("ports")
-        if isinstance(protocol, str) and protocol not in _PROTOCOLS and not protocol.isdigit():
+        if _word(protocol) and protocol not in _PROTOCOLS and not protocol.isdigit():
             yield Violation(
                 property=f"{where}.protocol",
                 what="is not a protocol",
@@ -78,7 +84,7 @@ def _protocol_and_ports(case: Case) -> Iterator[Violation]:
                 allowed=f"a number, or {', '.join(_PROTOCOLS)}",
                 do="Correct it",
             )
-        if ports and isinstance(protocol, str) and protocol not in _WITH_PORTS:
+        if ports and _word(protocol) and protocol not in _WITH_PORTS:
             yield Violation(property=f"{where}.ports", what=f"{protocol} has no ports", do="Leave them out")
 
 

@@ -35,7 +35,7 @@ def usable_key(path: str, service: str, agent: str) -> tuple[Refusal, Refusal]:
     @refusal(source, claim="key-elsewhere")
     def elsewhere(case: Case) -> Iterator[Violation]:
         lies, wanted = location_of(case.get(path)), case.place.region.lower()
-        if lies and lies != _SAME_PLACE.get(wanted, wanted):
+        if lies and not case.unsure("location") and lies != _SAME_PLACE.get(wanted, wanted):
             yield Violation(
                 property=path, what="the key lies elsewhere", got=lies, allowed=wanted, do="Use a key there"
             )

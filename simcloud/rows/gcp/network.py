@@ -84,7 +84,7 @@ def _shrinks(case: Case) -> Iterator[Violation]:
 @refusal("Google Cloud documentation, Proxy-only subnets")
 def _purpose_and_role(case: Case) -> Iterator[Violation]:
     purpose = str(case.get("purpose", "PRIVATE"))
-    if purpose.endswith("MANAGED_PROXY") != case.has("role"):
+    if purpose.endswith("MANAGED_PROXY") != case.has("role") and not case.unsure("purpose"):
         yield Violation(
             property="role",
             what="goes with a proxy-only subnetwork, and only with one",

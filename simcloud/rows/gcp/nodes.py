@@ -44,7 +44,7 @@ def _taint_given_twice(case: Case) -> Iterator[Violation]:
 def _limits_of_both_kinds(case: Case) -> Iterator[Violation]:
     zonal = [key for key in ("minNodeCount", "maxNodeCount") if case.has(f"autoscaling.{key}")]
     total = [key for key in ("totalMinNodeCount", "totalMaxNodeCount") if case.has(f"autoscaling.{key}")]
-    if zonal and total:
+    if zonal and total and case.get("autoscaling"):
         yield Violation(
             property=f"autoscaling.{zonal[0]}", what="does not go with limits of the total", got=total[0], do="Keep one"
         )
@@ -318,11 +318,13 @@ ROWS = (
             }
         ),
         references=(
-            Reference(path="cluster", types=(CLUSTER,), named=True, holds=True),
+            # Source: Kubernetes Engine API Reference, projects.locations.clusters.delete: with all worker nodes.
+            Reference(path="cluster", types=(CLUSTER,), named=True, cascades=True),
             Reference(path="nodeConfig.serviceAccount", types=(ACCOUNT,), outside=DEFAULT_ACCOUNT),
         ),
         unique=(_pool_key,),
         nodes=node_pool,
+        draws_down=True,
         refusals=(
             zones_elsewhere,
             *UPKEEP,

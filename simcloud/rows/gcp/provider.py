@@ -7,16 +7,18 @@ what a deletion does. Source: terraform-provider-google, "deletion_policy".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from outlast.errors import did_you_mean, listed
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
-from simcloud.row import Case, Place, Row
+from simcloud.row import Case, Place, Row, refusal
 from simcloud.rows.gcp import cluster, data, dns, existing, firewall, identity, keys, network, nodes
 from simcloud.state import Clouds, Stored
 from simcloud.world import World
+
+_PROJECTS = "Google Cloud documentation, Resource Manager access control"
 
 
 def configure(config: Mapping[str, Any], world: World, clouds: Clouds) -> Session:
@@ -48,7 +50,7 @@ def _foreign(project: str, reached: list[str]) -> Violation:
         got=f"'{project}'",
         allowed=listed(reached),
         do="Use the credentials of the region's project, or correct regions.yaml",
-        source="Google Cloud documentation, Resource Manager access control",
+        source=_PROJECTS,
     )
 
 
@@ -72,10 +74,11 @@ def echo(row: Row, where: Place, inputs: Mapping[str, Any], _session: Session) -
     return known
 
 
-def foreign_project(case: Case, _row: Row) -> list[Violation]:
-    """Refuse a project that the credentials do not reach."""
+@refusal(_PROJECTS)
+def _project_out_of_reach(case: Case) -> Iterator[Violation]:
     reached = list(case.world.accounts("gcp"))
-    return [] if case.place.account in reached or case.unsure("project") else [_foreign(case.place.account, reached)]
+    if case.place.account not in reached and not case.unsure("project"):
+        yield _foreign(case.place.account, reached)
 
 
 def removal(stored: Stored) -> str:
@@ -98,7 +101,7 @@ CLOUD = Cloud(
     fixed=frozenset({"project", "location", "region"}),
     provider_fixed=frozenset({"project", "region"}),
     global_ids=True,
-    any_check=foreign_project,
+    refusals=(_project_out_of_reach,),
     removal=removal,
     existing=existing.seeds,
 )

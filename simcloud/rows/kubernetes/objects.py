@@ -14,7 +14,7 @@ from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Computed, Name, Refusal, Row, one_of, refusal
 from simcloud.rows.kubernetes.security import level_unknown
 from simcloud.rows.kubernetes.services import port_twice, traffic_policy
-from simcloud.values import UNKNOWN, has_unknown, is_unknown
+from simcloud.values import UNKNOWN, at, first, has_unknown, is_unknown
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 SERVICE = "kubernetes:core/v1:Service"
@@ -103,8 +103,8 @@ def _mount_without_volume(case: Case) -> Iterator[Violation]:
 def _propagation_needs_privilege(case: Case) -> Iterator[Violation]:
     for kind in ("containers", "initContainers"):
         for where, container in case.each(f"spec.template.spec.{kind}.*"):
-            privileged = (container.get("securityContext") or {}).get("privileged")
-            modes = [mount.get("mountPropagation") for mount in container.get("volumeMounts") or []]
+            privileged = first(container, "securityContext.privileged")
+            modes = [value for _, value in at(container, "volumeMounts.*.mountPropagation")]
             if "Bidirectional" in modes and privileged is not True and not is_unknown(privileged):
                 yield Violation(
                     property=f"{where}.securityContext.privileged",
