@@ -11,5 +11,5 @@ def run(stage: Stage) -> None:
     """Bring every stack up."""
     stage.outlast("sim", "up", FLEET)
     stage.summary.append(
-        "deployed: networks, clusters, nodes with H100, MI300X, L40S and L4, registries, buckets, keys, DNS; judged first"
+        "deployed: networks, clusters, nodes with H100, MI300X, L40S, L4, registries, buckets, keys, DNS; judged first"
     )

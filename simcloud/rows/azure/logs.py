@@ -7,9 +7,10 @@ from typing import Any
 
 from simcloud.refusals import Violation
 from simcloud.row import Case, Reference, Row, between, one_of, refusal
-from simcloud.rows.azure.arm import arm_id, arm_name, holder, said, unsure
+from simcloud.rows.azure.arm import arm_id, arm_name, holder, said
 from simcloud.rows.azure.pools import CLUSTER
 from simcloud.rows.azure.private import ACCOUNT
+from simcloud.values import has_unknown
 
 SETTING = "azure-native:monitor:DiagnosticSetting"
 POLICY = "azure-native:storage:ManagementPolicy"
@@ -73,7 +74,7 @@ def _retention_of_setting(case: Case) -> Iterator[Violation]:
 @refusal(f"{_MONITOR}: categories and category groups")
 def _category_or_group(case: Case) -> Iterator[Violation]:
     for where, log in case.each("logs.*"):
-        known = not unsure(log, "category", "categoryGroup")
+        known = not any(has_unknown(log.get(key)) for key in ("category", "categoryGroup"))
         if known and ("category" in log) == ("categoryGroup" in log):
             yield Violation(property=where, what="names a category or a group of them", do="Set one of the two")
 
