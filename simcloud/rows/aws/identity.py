@@ -64,8 +64,8 @@ def untrusting(role: Stored | None, path: str, service: str, *actions: str) -> I
     if role and missing:
         yield Violation(
             property=path,
-            what=f"role '{role.id}' does not let {service} in",
-            got=f"without {', '.join(missing)}",
+            what=f"the role does not let {service} in",
+            got=f"'{role.id}' without {', '.join(missing)}",
             do=f"Allow {service} {', '.join(actions)} in the role's trust policy",
         )
 

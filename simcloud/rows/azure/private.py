@@ -74,7 +74,8 @@ def _registry_below_premium(case: Case) -> Iterator[Violation]:
     for where, service in _connections(case, "privateLinkServiceId"):
         target = holder(case.clouds, str(service))
         if target and target.type == REGISTRY and (target.inputs.get("sku") or {}).get("name") != "Premium":
-            yield Violation(property=where, what=f"registry {target.name} is not Premium", do="Set its sku to Premium")
+            what = "the registry is not Premium"
+            yield Violation(property=where, what=what, got=target.name, do="Set its sku to Premium")
 
 
 @refusal(f"{_LINKS}, Network security: subnets delegated to a service", phase="apply")

@@ -19,7 +19,9 @@ subnets = [
     )
     for n in (1, 2)
 ]
-trust = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole"}]})
+services = {"Service": ["eks.amazonaws.com", "ec2.amazonaws.com"]}
+statement = {"Effect": "Allow", "Principal": services, "Action": "sts:AssumeRole"}
+trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 role = aws.iam.Role("cluster", assume_role_policy=trust, opts=cloud)
 cluster = aws.eks.Cluster(
     "cluster",
