@@ -36,7 +36,10 @@ RESERVATIONS = {
     "gcp": ("held-1", "held-2"),
     "azure": (f"{_HELD}/held-1", f"{_HELD}/held-2"),
 }
-"""One held now, and one that follows it."""
+"""One held now, and a larger one that follows it."""
+HELD_NODES = (2, 4)
+GIVEN_UP = {"aws": 3, "gcp": 1, "azure": 3}
+"""Number of the zone that on-demand nodes leave; the rest, with the reservation, still survive the loss of a zone."""
 COUNTS = {"aws": "scalingConfig.minSize", "gcp": "nodeCount", "azure": "count"}
 TAGS = {"aws": "tags", "gcp": "resourceLabels", "azure": "tags"}
 PEAK_TOK_S, MORE_TOK_S = 3000, 6000
@@ -49,7 +52,6 @@ Counts = Mapping[str, Mapping[str, int]]
 
 def documents() -> dict[str, Any]:
     """The files of the fleet: on each cloud on-demand nodes in every zone, and reserved ones in the first."""
-    held = {cloud: {"machine_type": MACHINES[cloud], "zone": ZONES[cloud][0], "nodes": 2} for cloud in REGIONS}
     return merged(
         make_documents(*REGIONS.values()),
         {
@@ -58,10 +60,7 @@ def documents() -> dict[str, Any]:
             "demand": _demand(PEAK_TOK_S),
             "regions": {"regions": {REGIONS[cloud]: {"node_pools": {"rh100": _reserved(cloud)}} for cloud in REGIONS}},
             "capacity": {
-                "regions": {
-                    REGIONS[cloud]: {"reservations": dict.fromkeys(RESERVATIONS[cloud], held[cloud])}
-                    for cloud in REGIONS
-                },
+                "regions": {REGIONS[cloud]: {"reservations": _reservations(cloud)} for cloud in REGIONS},
                 "discounts": [
                     {"cloud": cloud, "basis": "reserved", "off": "40 %", "reference": "order 1"} for cloud in REGIONS
                 ],
@@ -77,6 +76,11 @@ def _demand(tok_s: int) -> dict[str, Any]:
 def _reserved(cloud: str) -> dict[str, Any]:
     row = {"machine_type": MACHINES[cloud], "zones": [ZONES[cloud][0]], "capacity": "reserved"}
     return row | {"reservation": RESERVATIONS[cloud][0]}
+
+
+def _reservations(cloud: str) -> dict[str, Any]:
+    place = {"machine_type": MACHINES[cloud], "zone": ZONES[cloud][0]}
+    return {name: place | {"nodes": nodes} for name, nodes in zip(RESERVATIONS[cloud], HELD_NODES, strict=True)}
 
 
 def demand_becomes(fleet: Simulation, tok_s: int) -> None:
