@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from outlast.lock import read_lock
-from simcloud.life import resources
+from simcloud.life import resources, vanish
 from simcloud.state import Stored
 from tests.builders import ACCOUNTS, REGION_PLACES, make_curve, make_documents, merged
 from tests.engine.simulation import Ran, Simulation
@@ -180,7 +180,12 @@ def planned(fleet: Simulation) -> Counts:
 
 
 def adopt(fleet: Simulation, output: str) -> None:
-    """Run the imports that a refusal of a taken name prints, with the parent that it leaves to be looked up."""
+    """Do what refusals of a second birth say: delete a subnet that lies in the way, and import what has our name.
+
+    An import leaves the name of the parent to be looked up.
+    """
+    for orphan in set(re.findall(r"overlaps (subnet-\w+)", output)):
+        vanish(fleet.sim, "aws:ec2/subnet:Subnet", orphan)
     for text in sorted(set(re.findall(r"pulumi (import .+?--protect=false)", " ".join(output.split())))):
         words = [_parent(fleet, text, word) if word.startswith("parent=") else word for word in shlex.split(text)]
         right(fleet.pulumi(*words, "--yes", "--skip-preview"))
