@@ -1,6 +1,7 @@
 """The simulated fleet's configuration: a mirror of `config/` by links, so that an edit is seen at once.
 
-Only `fleet.yaml` is a copy, and only when it says that the clouds are real: the mirror says `simulated` instead.
+Only `fleet.yaml` is a copy, and only when it says that the clouds are real: the mirror says `simulated` instead. The
+lock is linked before there is one, so that the first plan through the mirror is written where people keep it.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from pathlib import Path
 
 from outlast.errors import EnvironmentProblem, Problem, listed
 
+_LOCK = "plan.lock.yaml"
+"""What planning writes into a fleet's folder."""
 _CLOUDS = re.compile(r"^clouds:\s*real\b", re.MULTILINE)
 
 
 def mirror(config: Path, sim: Path, fleet: str) -> Path:
-    """Mirror the config root into `<sim>/config` and return the mirror; links without a target are removed.
+    """Mirror the config root into `<sim>/config` and return the mirror; what the root no longer has is removed.
 
     Raises:
         EnvironmentProblem: there is no such fleet.
@@ -28,6 +31,7 @@ def mirror(config: Path, sim: Path, fleet: str) -> Path:
             )
         )
     wanted = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
+    wanted |= {path.with_name(_LOCK) for path in wanted if path.match("fleets/*/fleet.yaml")}
     for path in sorted(target.rglob("*"), reverse=True) if target.is_dir() else ():
         if path.is_dir() and not path.is_symlink():
             _remove_if_empty(path)

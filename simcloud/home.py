@@ -62,7 +62,7 @@ def compile_config(sim: Path, config: Path, fleet: str) -> None:
 
 def _digest(config: Path, fleet: str) -> str:
     made_from = [Path(__file__).parent / "world.py", *sorted((config / "facts").glob("*.csv"))]
-    made_from += sorted((config / "fleets" / fleet).glob("*.yaml"))
+    made_from += sorted(path for path in (config / "fleets" / fleet).glob("*.yaml") if path.is_file())
     total = sha256()
     for path in made_from:
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

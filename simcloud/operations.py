@@ -132,6 +132,7 @@ class Operations:
             identity = row.id(born) if callable(row.id) else born.fill(row.id)
             born = replace(born, id=identity)
             outputs = computed(row, born)
+            self._forget_twin(row, case.place, identity)
             stored = Stored(
                 cloud=case.place.cloud,
                 account=case.place.account,
@@ -223,6 +224,12 @@ class Operations:
                 self.clouds.remove(stored)
 
     # ---------------------------------------------------------------- parts
+
+    def _forget_twin(self, row: Row, place: Place, identity: str) -> None:
+        """Let what takes no name of its own and is all in its id, such as a grant, be made again: it is there once."""
+        for twin in () if row.unique else self.clouds.every(place.cloud, row.type, place.account):
+            if (twin.id, twin.region) == (identity, place.region):
+                self.clouds.remove(twin)
 
     def _judge(self, row: Row, case: Case, urn: str, *, preview: bool, changed: Mapping[str, str] | None) -> Links:
         """Ask everything that may refuse a create or update; return what the resource is tied to."""

@@ -11,7 +11,7 @@ from components import names
 from components.base import Place
 from components.images.contract import Images, ImagesArgs
 from components.keys.azure import key_id, without_version
-from components.provider.azure import grant, identity, identity_id, lock, resource_group, resource_id, tags
+from components.provider.azure import grant, identity, identity_id, resource_group, resource_id, tags
 
 
 def address(place: Place, image: str) -> str:
@@ -77,6 +77,5 @@ class AzureImages(Images):
             tags=tags(place),
             opts=self.child(depends_on=[granted], protect=place.protect),
         )
-        lock(self, name, place, registry)
         self.repositories = dict.fromkeys(args.images, registry.id)
         self.register()

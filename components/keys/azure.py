@@ -10,7 +10,7 @@ import pulumi_azure_native as azure
 from components import names
 from components.base import Place
 from components.keys.contract import Keys, KeysArgs
-from components.provider.azure import identity, lock, resource_group, resource_id, tags
+from components.provider.azure import identity, resource_group, resource_id, tags
 
 _RETENTION_DAYS = 90
 """The longest that a vault waits before what was deleted is gone; it can never be changed."""
@@ -71,7 +71,6 @@ class AzureKeys(Keys):
             tags=tags(place),
             opts=self.child(protect=place.protect),
         )
-        lock(self, name, place, vault)
         key = azure.keyvault.Key(
             name,
             resource_group_name=group.name,

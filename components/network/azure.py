@@ -19,7 +19,7 @@ from components.gateway_address.azure import public_address, zone_number
 from components.images.azure import registry_id
 from components.keys.azure import vault_id
 from components.network.contract import Network, NetworkArgs, cut
-from components.provider.azure import grant, identity, resource_group, tags
+from components.provider.azure import grant, identity, lock, resource_group, tags
 from components.weights.azure import account_id, closed_account
 
 _API, _ENDPOINTS = "api", "endpoints"
@@ -138,7 +138,7 @@ class AzureNetwork(Network):
         return azure.network.SubResourceArgs(id=nat.id)
 
     def _endpoints(self, network: azure.network.VirtualNetwork, subnet: azure.network.Subnet) -> None:
-        """Reach the region's vault, registry and weights by addresses of the network, under their usual names."""
+        """Reach vault, registry and weights by addresses of the network, under their usual names; lock all three."""
         place = self._args.place
         targets = {"vault": vault_id(place), "registry": registry_id(place), "blob": account_id(place)}
         before: list[pulumi.Resource] = []
@@ -187,6 +187,7 @@ class AzureNetwork(Network):
                 opts=self.child(),
                 **filed,
             )
+            lock(self, name, place, target, depends_on=[endpoint])
 
     def _flow_log(self, network: azure.network.VirtualNetwork) -> None:
         """Keep who talked to whom, in the region; the watcher is the one that Azure makes in every region itself.

@@ -136,17 +136,30 @@ def grant(
     )
 
 
-def lock(component: PlatformComponent, name: str, place: Place, resource: pulumi.CustomResource) -> None:
+def lock(
+    component: PlatformComponent, name: str, place: Place, locked: str, depends_on: Sequence[pulumi.Resource]
+) -> None:
     """Lock a resource against deletion by anybody, while the region is protected.
 
-    A lock also covers what is inside, so a cluster has none: no node pool could be dropped any more.
+    A lock also covers what is inside, so a cluster has none: no node pool could be dropped any more. It keeps grants on
+    what it covers and private endpoints to it as well, so a store's is declared with the region that reaches the
+    store, and lifted with that region's protection.
+    https://github.com/MicrosoftDocs/azure-docs/issues/110791 and
+    https://github.com/hashicorp/terraform-provider-azurerm/issues/17478
+
+    Args:
+        component: who declares it.
+        name: logical name.
+        place: the region.
+        locked: id of what is locked.
+        depends_on: what could not be deleted while the lock is there.
     """
     if place.protect:
         azure.authorization.ManagementLockByScope(
             f"{name}-lock",
             lock_name="outlast",
-            scope=resource.id,
+            scope=locked,
             level="CanNotDelete",
-            notes="Lift protection in regions.yaml, or set the teardown knob of the stack",
-            opts=component.child(),
+            notes="Lift protection in regions.yaml, or set the teardown knob of the region's stack",
+            opts=component.child(depends_on=depends_on),
         )

@@ -10,7 +10,7 @@ import pulumi_azure_native as azure
 from components import names
 from components.base import Place
 from components.keys.azure import key_id, vault_uri
-from components.provider.azure import grant, identity, lock, resource_group, resource_id, tags
+from components.provider.azure import grant, identity, resource_group, resource_id, tags
 from components.weights.contract import Weights, WeightsArgs
 
 CONTAINER = "weights"
@@ -58,7 +58,6 @@ class AzureWeights(Weights):
             encryption=_encryption(place, reader.id),
             opts=self.child(depends_on=[granted], protect=place.protect),
         )
-        lock(self, name, place, account)
         azure.storage.BlobServiceProperties(
             name,
             resource_group_name=group.name,

@@ -181,11 +181,17 @@ def test_everything_that_can_carries_the_tags_of_people_and_ours(stack):
     assert located <= {row.urn for row in tagged}
 
 
-def test_stores_are_locked_and_a_cluster_is_not_so_that_pools_can_go():
-    lock = "azure-native:authorization:ManagementLockByScope"
-    assert len(recorded(stack="test.global").of(lock)) == 3
-    assert recorded(stack="test.global", teardown=True).of(lock) == ()
-    assert recorded().of(lock) == ()
+LOCK = "azure-native:authorization:ManagementLockByScope"
+
+
+def test_a_region_locks_its_stores_until_it_is_torn_down():
+    locked = sorted(str(row.get("scope")).split("/")[-2] for row in recorded().of(LOCK))
+    assert locked == ["registries", "storageAccounts", "vaults"]
+    assert recorded(teardown=True).of(LOCK) == ()
+
+
+def test_a_cluster_is_not_locked_so_that_pools_can_go():
+    assert not any("managedClusters" in str(row.get("scope")) for row in recorded().of(LOCK))
     assert cluster_of("plain").protect is True
 
 

@@ -225,6 +225,12 @@ def test_a_lock_on_a_group_protects_what_is_inside(site: Site, azure: Plugin) ->
         azure.delete(site.made["network"])
 
 
+def test_a_lock_on_a_store_keeps_private_endpoints_to_it(site: Site, azure: Plugin) -> None:
+    made(site, "zone_group").make("lock", *PLAN["lock"])
+    with pytest.raises(Refusal, match="forbids it"):
+        azure.delete(site.made["endpoint"])
+
+
 def test_a_cluster_takes_its_load_balancers_with_it(site: Site, azure: Plugin) -> None:
     made(site, "window")
     credentials = invoked(azure, resourceGroupName="eu-north", resourceName="eu-north")

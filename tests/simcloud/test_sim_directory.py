@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from outlast.errors import EnvironmentProblem
+from outlast.intent.writing import write_all
 from simcloud import environment, life, shell_exports, sim_directory
 from simcloud.fleet_config import mirror
 from simcloud.home import WORLD, install
@@ -108,6 +109,15 @@ def test_the_mirror_forgets_what_was_removed_and_follows_what_changed(config: Pa
     mirror(config, tmp_path / "sim", "prod")
     assert not (mirrored / "facts/prices.csv").is_symlink()
     assert "replicas" in (mirrored / "fleets/prod/fleet.yaml").read_text()
+
+
+def test_a_first_lock_that_is_written_into_the_mirror_lies_where_people_keep_it(config: Path, tmp_path: Path) -> None:
+    lock = mirror(config, tmp_path / "sim", "prod") / "fleets/prod/plan.lock.yaml"
+    assert not lock.exists()
+    write_all({lock: "fleet: prod\n"})
+    assert (config / "fleets/prod/plan.lock.yaml").read_text() == "fleet: prod\n"
+    mirror(config, tmp_path / "sim", "prod")
+    assert lock.read_text() == "fleet: prod\n"
 
 
 def test_a_fleet_that_does_not_exist_is_refused(config: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from simcloud.row import Case, Place, Row, fill, refusal, words_of
 from simcloud.rows.azure import cluster, data, existing, identity, logs, network, nodes, outbound, private
 from simcloud.rows.azure.arm import GROUP, above, exists, holder
 from simcloud.state import Clouds, Link, Stored
-from simcloud.values import UNKNOWN, has_unknown
+from simcloud.values import UNKNOWN, at, has_unknown
 from simcloud.world import World
 
 BALANCER = "simcloud:loadBalancer"
@@ -26,6 +26,11 @@ BALANCER = "simcloud:loadBalancer"
 
 _LOCATIONS = "Azure documentation, List of Azure regions; LocationNotAvailableForResourceType"
 _LOCKS = "Azure Resource Manager documentation, Lock your resources to protect your infrastructure"
+_CONNECTED = "privateLinkServiceConnections.*.privateLinkServiceId"
+"""What a private endpoint holds a connection in: it goes with the endpoint, so a lock there keeps the endpoint too.
+
+Source: hashicorp/terraform-provider-azurerm issue 17478, ScopeLocked.
+"""
 _MISSING = "Azure Resource Manager documentation, Troubleshoot common deployment errors: ResourceGroupNotFound"
 
 
@@ -133,11 +138,11 @@ def inside(case: Case, clouds: Clouds) -> tuple[Link, ...]:
 
 def removing(stored: Stored, clouds: Clouds) -> None:
     """Refuse a deletion that a lock forbids; remove what a cluster made in its node resource group."""
+    reached = [str(value) for _, value in at(stored.inputs, _CONNECTED)] if stored.type == private.ENDPOINT else []
     for lock in clouds.every("azure", identity.LOCK, stored.account):
         scope = str(lock.inputs.get("scope", "")).rstrip("/")
-        if lock.serial != stored.serial and (
-            f"{stored.id}/".startswith(f"{scope}/") or scope.startswith(f"{stored.id}/")
-        ):
+        inside = any(f"{item}/".startswith(f"{scope}/") for item in (stored.id, *reached))
+        if lock.serial != stored.serial and (inside or scope.startswith(f"{stored.id}/")):
             raise Refused(
                 Violation(what=f"lock '{lock.name}' on {scope} forbids it", do="Remove the lock first", source=_LOCKS)
             )
