@@ -61,7 +61,7 @@ class AzureNodePool(NodePool):
             os_disk_type="Managed",
             os_disk_size_gb=_ROOT_GIB,
             gpu_profile=aks.GPUProfileArgs(driver="Install" if is_nvidia else "None"),
-            gpu_instance_profile=instance_profile(args.key, args.partition, fills_card=args.fills_card),
+            gpu_instance_profile=partition_size(args.key, args.partition, fills_card=args.fills_card),
             node_labels=node_labels(args) | _sharing_labels(args),
             node_taints=[str(taint(args))],
             upgrade_settings=aks.AgentPoolUpgradeSettingsArgs(
@@ -115,7 +115,7 @@ def _sharing_labels(args: NodePoolArgs) -> dict[str, str]:
     return operator_labels(args) if is_sliced(args.partition) else {}
 
 
-def instance_profile(key: str, partition: str, *, fills_card: bool) -> str | None:
+def partition_size(key: str, partition: str, *, fills_card: bool) -> str | None:
     """Return AKS's word for the instances that every card is divided into; None if it is not.
 
     Raises:

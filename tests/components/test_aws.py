@@ -74,6 +74,7 @@ def pool_args(**changes):
         "node_devices": 8,
         "nvme_disks": 8,
         "interconnect_cards": 0,
+        "disk_gib": 28300,
         "capacity": "on_demand",
         "reservation": None,
         "block": False,

@@ -2,8 +2,7 @@
 
 import pytest
 
-from components.node_pool.azure import instance_profile
-from components.node_pool.gcp import partition_size
+from components.node_pool import azure, gcp
 from outlast.errors import ConfigError
 from outlast.intent.partitions import mig_profiles
 from tests.builders import facts
@@ -31,7 +30,7 @@ class TestNodePool(NodePoolContract):
     """On every cloud, for every kind of row."""
 
 
-@pytest.mark.parametrize("divide", [partition_size, instance_profile], ids=["gcp", "azure"])
+@pytest.mark.parametrize("divide", [gcp.partition_size, azure.partition_size], ids=["gcp", "azure"])
 def test_a_cloud_that_fills_cards_refuses_a_division_that_does_not(divide):
     with pytest.raises(ConfigError, match="fills a card"):
         divide("more-1-a", "mig-3x1g.10gb", fills_card=False)
@@ -40,13 +39,13 @@ def test_a_cloud_that_fills_cards_refuses_a_division_that_does_not(divide):
 @pytest.mark.parametrize("partition", ["mig-4x1g.20gb", "mig-1x1g.10gb+me"])
 def test_a_cloud_that_names_slices_alone_refuses_what_they_do_not_say(partition):
     with pytest.raises(ConfigError, match="fills a card"):
-        instance_profile("more-1-a", partition, fills_card=True)
+        azure.partition_size("more-1-a", partition, fills_card=True)
 
 
 def test_the_words_for_instances_are_those_of_the_cards_largest_divisions():
     """The cloud fills a card, so its word for a number of slices must be as many instances as the card holds."""
     most = mig_profiles(facts().accelerators["h100-sxm-80"])
-    words = {name: instance_profile("more-1-a", f"mig-{most[name]}x{name}", fills_card=True) for name in ONE_EACH}
+    words = {name: azure.partition_size("more-1-a", f"mig-{most[name]}x{name}", fills_card=True) for name in ONE_EACH}
     assert words == ONE_EACH
 
 
