@@ -9,7 +9,7 @@ from tests.engine.simulation import FLEET, Simulation
 
 @pytest.fixture(scope="session")
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Simulation:
-    """The demo's five stacks, up under the policy pack; not to be changed."""
+    """The demo's stacks, up under the policy pack; not to be changed."""
     made = Simulation.new(tmp_path_factory.mktemp("deployed") / "demo")
     ran = made.outlast("sim", "up", FLEET)
     assert ran.code == 0, ran.output

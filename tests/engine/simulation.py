@@ -17,7 +17,8 @@ from simcloud.life import prepare
 
 REPO = Path(__file__).parents[2]
 FLEET = "demo"
-STACKS = ("global", "us-east", "eu-west", "eu-north", "routing")
+STACKS = ("global", "us-east", "eu-west", "eu-north", "eu-central", "ap-south", "routing")
+REGIONS = tuple(part for part in STACKS if part not in ("global", "routing"))
 
 
 @dataclass(frozen=True)

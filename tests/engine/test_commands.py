@@ -34,7 +34,7 @@ def test_a_stack_with_incomplete_outputs_locks_no_command(deployed: Simulation, 
     assert "export PULUMI_HOME=" in env.output
     applied = deployed.outlast("applied", FLEET)
     assert applied.code == 0
-    assert "4 of 5 stacks" in applied.output
+    assert f"{len(STACKS) - 1} of {len(STACKS)} stacks" in applied.output
 
 
 @pytest.mark.parametrize("command", [("sim", "up"), ("sim", "down"), ("previews",)], ids=" ".join)
@@ -75,7 +75,7 @@ def test_the_commands_need_no_engine_on_the_path_and_are_found_after_eval(empty:
         ["/bin/sh", "-c", script], cwd=REPO, env={"PATH": bare}, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
-    assert "0 of 5 stacks" in ran.stdout
+    assert f"0 of {len(STACKS)} stacks" in ran.stdout
 
 
 def test_a_failed_up_names_the_cause_and_where_the_fleet_stands(empty: Simulation) -> None:

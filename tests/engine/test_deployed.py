@@ -16,11 +16,10 @@ from outlast.proof import realises
 from outlast.view import Resource, View, after_preview, from_export, is_built_in, normalise, view_of
 from outlast.view.resource import unknown_paths
 from stacks.run import declare as declare_stack
-from tests.engine.simulation import FLEET, REPO, STACKS, Simulation
+from tests.engine.simulation import FLEET, REGIONS, REPO, STACKS, Simulation
 from tests.recording import declare
 
 pytestmark = pytest.mark.engine
-REGIONS = tuple(part for part in STACKS if part not in ("global", "routing"))
 
 
 def test_second_up_changes_nothing(pristine: Simulation) -> None:

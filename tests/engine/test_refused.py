@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from tests.engine.edits import fewer_nodes, in_region
-from tests.engine.simulation import FLEET, REPO, Simulation
+from tests.engine.simulation import FLEET, REGIONS, REPO, Simulation
 
 pytestmark = pytest.mark.engine
 BINDING = "eu-north"
@@ -166,7 +166,7 @@ def test_a_quota_revoked_after_the_plan_is_refused_in_the_preview(empty: Simulat
 
 def test_previews_keep_records_that_spend_prices_without_a_difference(deployed: Simulation, tmp_path) -> None:
     kept = tmp_path / "previews"
-    ran = deployed.outlast("previews", FLEET, "--out", str(kept), *_stacks("us-east", "eu-west", "eu-north"))
+    ran = deployed.outlast("previews", FLEET, "--out", str(kept), *_stacks(*REGIONS))
     assert ran.code == 0, ran.output
     priced = deployed.outlast("spend", FLEET, "--previews", str(kept), "--format", "json")
     from_lock = deployed.outlast("spend", FLEET, "--format", "json")
