@@ -32,6 +32,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "tests/components/reading_gcp.py": "answers the questions of the contracts on one cloud",
         "tests/engine/edits.py": "edits locks as a hand slips",
         "tests/engine/simulation.py": "one simulation of the demo in a folder",
+        "tests/engine/small_fleet.py": "a fleet with a region on each cloud, deployed and counted",
         "tests/existing.py": "the demo with networks and clusters that exist",
         "tests/fleet_files.py": "writes small fleets for tests",
         "tests/recording.py": "the recording monitor",
