@@ -278,7 +278,9 @@ ROWS = (
             Reference(path="identity.userAssignedIdentities.*", types=(IDENTITY,), anywhere=True),
             Reference(path="identityProfile.kubeletidentity.resourceId", types=(IDENTITY,), anywhere=True),
             Reference(path="securityProfile.azureKeyVaultKms.keyId", types=(KEY,), anywhere=True),
-            Reference(path="securityProfile.azureKeyVaultKms.keyVaultResourceId", types=(VAULT,), anywhere=True),
+            Reference(
+                path="securityProfile.azureKeyVaultKms.keyVaultResourceId", types=(VAULT,), anywhere=True, named=True
+            ),
             Reference(path="bootstrapProfile.containerRegistryId", types=(REGISTRY,), anywhere=True),
         ),
         unique=(_CLUSTER_ID,),

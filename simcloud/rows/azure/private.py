@@ -168,7 +168,12 @@ ROWS = (
         immutable=frozenset({"subnet"}),
         references=(
             Reference(path="subnet.id", types=(SUBNET,), holds=True),
-            Reference(path="privateLinkServiceConnections.*.privateLinkServiceId", types=tuple(_PARTS), anywhere=True),
+            Reference(
+                path="privateLinkServiceConnections.*.privateLinkServiceId",
+                types=tuple(_PARTS),
+                anywhere=True,
+                named=True,
+            ),
         ),
         unique=(_ENDPOINT_ID,),
         refusals=(_one_connection, _part_unknown, _registry_below_premium, _delegated_subnet),
