@@ -137,9 +137,13 @@ def _cloud(view: View) -> list[Resource]:
 
 
 def _sources(view: View, resource: Resource) -> dict[str, list[str]]:
-    """Input -> resources it was computed from; references to other stacks are no resources to a policy."""
+    """Input -> resources it was computed from; references to other stacks are no resources to a policy.
+
+    Inputs that are ignored after birth are left out: the engine gives them as they were, and says of none where from.
+    """
     known = {urn for urn, found in view.index.items() if not is_built_in(found.type)}
-    sources = {key: sorted(known & set(urns)) for key, urns in resource.property_dependencies.items()}
+    given = {key: urns for key, urns in resource.property_dependencies.items() if key not in resource.ignore_changes}
+    sources = {key: sorted(known & set(urns)) for key, urns in given.items()}
     return {key: urns for key, urns in sources.items() if urns}
 
 
