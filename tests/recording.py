@@ -44,6 +44,7 @@ _INVENTED: Mapping[str, Mapping[str, Any]] = {
     "aws:ec2/launchTemplate:LaunchTemplate": {"latestVersion": 3},
     "aws:ec2/eip:Eip": {"publicIp": "192.0.2.1"},
     "gcp:compute/address:Address": {"address": "192.0.2.2"},
+    "gcp:serviceaccount/account:Account": {"name": "projects/p/serviceAccounts/account"},
     "azure-native:resources:ResourceGroup": {"name": "group"},
     "azure-native:network:VirtualNetwork": {"name": "network"},
     "azure-native:network:PrivateEndpoint": {"name": "endpoint"},
