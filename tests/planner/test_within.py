@@ -315,11 +315,13 @@ def test_requests_may_carry_the_whole_plan():
     assert deployable(intent, None, "requested").lacks == ()
 
 
-H100_QUOTAS = (P_QUOTA, "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100")
+H100_QUOTAS = (P_QUOTA, "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100", "standardNDSH100v5Family")
+MI300X_QUOTA, OWN_VCPU = "standardNDISv5MI300XFamily", 960
+"""What eu-central needs of it for its own, and no more."""
 
 
 def demo_with(**granted: float) -> Intent:
-    """The demo with other grants of H100, by region."""
+    """The demo with other grants of H100, by region, and of MI300X no more than its region needs for its own."""
     intent = demo_intent()
     regions = {}
     for region, held in intent.capacity.regions.items():
@@ -328,6 +330,8 @@ def demo_with(**granted: float) -> Intent:
             code: quota if amount is None or code not in H100_QUOTAS else quota.model_copy(update={"granted": amount})
             for code, quota in held.quotas.items()
         }
+        if MI300X_QUOTA in quotas:
+            quotas[MI300X_QUOTA] = quotas[MI300X_QUOTA].model_copy(update={"granted": OWN_VCPU})
         regions[region] = held.model_copy(update={"quotas": quotas})
     return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
 
@@ -335,10 +339,9 @@ def demo_with(**granted: float) -> Intent:
 @pytest.mark.parametrize(
     "granted",
     [
-        {"eu_west": 160, "eu_north": 3600},
-        {"eu_west": 160, "eu_north": 3264},
-        {"eu_west": 168, "eu_north": 3072},
-        {"us_east": 7488, "eu_west": 160, "eu_north": 2976},
+        {"eu_west": 128, "eu_north": 3000, "eu_central": 192, "ap_south": 3000},
+        {"eu_west": 128, "eu_north": 2880, "eu_central": 192, "ap_south": 2880},
+        {"us_east": 7488, "eu_west": 136, "eu_north": 2880, "eu_central": 192, "ap_south": 3000},
     ],
 )
 def test_of_several_classes_only_what_is_named_is_given_up_and_every_grant_is_kept(granted):
