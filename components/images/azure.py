@@ -10,8 +10,8 @@ import pulumi_azure_native as azure
 from components import names
 from components.base import Place
 from components.images.contract import Images, ImagesArgs
-from components.keys.azure import key_id, without_version
-from components.provider.azure import grant, identity, identity_id, resource_group, resource_id, tags
+from components.keys.azure import key_user, without_version
+from components.provider.azure import identity_id, resource_group, resource_id, tags
 
 
 def address(place: Place, image: str) -> str:
@@ -38,15 +38,7 @@ class AzureImages(Images):
         super().__init__(name, args, opts)
         place = args.place
         group = resource_group(self, name, place, "images")
-        reader = identity(self, name, place, group, "images")
-        granted = grant(
-            self,
-            f"{name}-key",
-            place,
-            role="Key Vault Crypto Service Encryption User",
-            scope=key_id(place, args.key),
-            principal=reader.principal_id,
-        )
+        reader, granted = key_user(self, name, place, group, "images", args.key)
         registry = azure.containerregistry.Registry(
             name,
             resource_group_name=group.name,

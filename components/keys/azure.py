@@ -8,9 +8,9 @@ import pulumi
 import pulumi_azure_native as azure
 
 from components import names
-from components.base import Place
+from components.base import Place, PlatformComponent
 from components.keys.contract import Keys, KeysArgs
-from components.provider.azure import identity, resource_group, resource_id, tags
+from components.provider.azure import grant, identity, resource_group, resource_id, tags
 
 _RETENTION_DAYS = 90
 """The longest that a vault waits before what was deleted is gone; it can never be changed."""
@@ -37,6 +37,36 @@ def key_id(place: Place, key: pulumi.Input[str]) -> pulumi.Output[str]:
 def without_version(key: pulumi.Input[str]) -> pulumi.Output[str]:
     """Return a key's id such that what refers to it follows its rotation."""
     return pulumi.Output.from_input(key).apply(lambda found: found.rpartition("/")[0])
+
+
+def key_user(
+    component: PlatformComponent,
+    name: str,
+    place: Place,
+    group: azure.resources.ResourceGroup,
+    role: str,
+    key: pulumi.Input[str],
+) -> tuple[azure.managedidentity.UserAssignedIdentity, azure.authorization.RoleAssignment]:
+    """Declare the identity a store encrypts as and its grant of the region's key, which must exist before the store.
+
+    Args:
+        component: who declares the store.
+        name: logical name of the store.
+        place: the region.
+        group: where the identity lives.
+        role: what the store is for; names the identity.
+        key: the region's key.
+    """
+    user = identity(component, name, place, group, role)
+    granted = grant(
+        component,
+        f"{name}-key",
+        place,
+        role="Key Vault Crypto Service Encryption User",
+        scope=key_id(place, key),
+        principal=user.principal_id,
+    )
+    return user, granted
 
 
 class AzureKeys(Keys):

@@ -9,8 +9,8 @@ import pulumi_azure_native as azure
 
 from components import names
 from components.base import Place
-from components.keys.azure import key_id, vault_uri
-from components.provider.azure import grant, identity, resource_group, resource_id, tags
+from components.keys.azure import key_user, vault_uri
+from components.provider.azure import resource_group, resource_id, tags
 from components.weights.contract import Weights, WeightsArgs
 
 CONTAINER = "weights"
@@ -39,15 +39,7 @@ class AzureWeights(Weights):
         super().__init__(name, args, opts)
         place = args.place
         group = resource_group(self, name, place, "weights")
-        reader = identity(self, name, place, group, "weights")
-        granted = grant(
-            self,
-            f"{name}-key",
-            place,
-            role="Key Vault Crypto Service Encryption User",
-            scope=key_id(place, args.key),
-            principal=reader.principal_id,
-        )
+        reader, granted = key_user(self, name, place, group, "weights", args.key)
         account = closed_account(
             name,
             place,
