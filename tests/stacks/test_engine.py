@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from simcloud.life import prepare, reset, resources
+from tests.stacks.conftest import STACKS
 
 ROOT = Path(__file__).resolve().parents[2]
-STACKS = ("demo.global", "demo.eu-west", "demo.us-east", "demo.eu-north", "demo.routing")
 STACK_FILES = {stack: ROOT / "config" / "stacks" / f"Pulumi.{stack}.yaml" for stack in STACKS}
 
 
