@@ -37,6 +37,8 @@ class Machine:
     """A machine type that facts know."""
 
     accelerator: str
+    accelerator_type: str = ""
+    """What the cloud itself calls the accelerator, where its node pools say it."""
     profiles: tuple[str, ...]
     """MIG profiles of its cards."""
     disks: int
@@ -235,6 +237,7 @@ def _machines(intent: Intent) -> dict[str, Any]:
     return {
         f"{cloud}/{machine_type}": {
             "accelerator": row.accelerator,
+            "accelerator_type": facts.accelerator_type(cloud, machine_type),
             "profiles": mig_profiles(facts.accelerators[row.accelerator]),
             "disks": int(row.nvme_count or 0),
             "gpus": row.node_gpus,

@@ -42,6 +42,8 @@ class NodePoolArgs:
     zone: str
     machine_type: str
     accelerator: str
+    accelerator_type: str = ""
+    """The cloud's own name of it, where its node pools say it beside the machine type."""
     node_gpus: int
     gpu_resource: str
     """Kubernetes resource of a whole GPU; its taint keeps others off the nodes."""
@@ -70,6 +72,11 @@ class NodePoolArgs:
     cluster: Cluster
     network: Network
     identity: Identity
+
+    @property
+    def nodes_bound(self) -> int:
+        """Most nodes that an autoscaler may make: no cloud takes 0, so a pool that is to stay empty may have one."""
+        return max(self.nodes_max, 1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,11 @@
-"""A GKE node pool in one zone.
+"""A GKE node pool in one zone, and what all node pools of a cluster have in common.
 
 GKE itself divides cards, installs their driver and keeps others off the nodes by a taint. It upgrades nodes by itself
 too, once the control plane has moved: a version here would fight that.
+
+Pools of a cluster do not wait for each other: the provider starts their operations one by one and repeats what GKE
+finds in the way of another, and in a chain one pool without capacity would hold back all behind it.
+https://github.com/GoogleCloudPlatform/magic-modules/pull/12488
 """
 
 from __future__ import annotations
@@ -12,12 +16,12 @@ import pulumi
 import pulumi_gcp as gcp
 
 from components import names
+from components.identity.contract import Identity
 from components.node_pool.contract import NodePool, NodePoolArgs, node_labels, tags
-from outlast.errors import ConfigError, FactError, Problem, listed
+from components.provider.gcp import labels
+from outlast.errors import ConfigError, Problem
 from outlast.intent.partitions import MIG, is_sliced, parts_of_card, profile_of
 
-_ACCELERATOR_TYPES = {"h100-sxm-80": "nvidia-h100-80gb", "l4-24": "nvidia-l4"}
-"""Our accelerator -> Compute Engine's accelerator type. Source: Compute Engine, GPU machine types."""
 _ROOT_GIB = 200
 
 
@@ -30,7 +34,6 @@ class GcpNodePool(NodePool):
         super().__init__(name, args, opts)
         place = args.place
         elastic = args.scaling == "elastic"
-        reserved = args.capacity == "reserved"
         pool = gcp.container.NodePool(
             name,
             project=place.account,
@@ -41,47 +44,65 @@ class GcpNodePool(NodePool):
             node_count=None if elastic else args.nodes_min,
             initial_node_count=args.nodes_min if elastic else None,
             autoscaling=gcp.container.NodePoolAutoscalingArgs(
-                total_min_node_count=args.nodes_min, total_max_node_count=args.nodes_max, location_policy="ANY"
+                total_min_node_count=args.nodes_min, total_max_node_count=args.nodes_bound, location_policy="ANY"
             )
             if elastic
             else None,
-            network_config=gcp.container.NodePoolNetworkConfigArgs(enable_private_nodes=True),
-            management=gcp.container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
-            # A reservation has no node to spare: end one before starting the next.
-            upgrade_settings=gcp.container.NodePoolUpgradeSettingsArgs(
-                strategy="SURGE", max_surge=0 if reserved else 1, max_unavailable=1 if reserved else 0
-            ),
-            node_drain_configs=[gcp.container.NodePoolNodeDrainConfigArgs(respect_pdb_during_node_pool_deletion=True)],
             node_config=_node_config(args),
             # The initial count is fixed at birth: a change of it would replace the pool.
             opts=self.child(
                 depends_on=[args.cluster, args.identity, args.network],
                 ignore_changes=["nodeCount", "initialNodeCount"] if elastic else None,
             ),
+            # A reservation has no node to spare: end one before starting the next.
+            **upkeep(surge=args.capacity != "reserved"),
         )
         self.node_pool_id = pool.id
         self.register()
+
+
+def upkeep(*, surge: bool) -> dict[str, object]:
+    """Return how a pool's nodes are repaired, upgraded and drained, and that none has a public address.
+
+    Args:
+        surge: whether an upgrade may have a node more; otherwise it has one less.
+    """
+    return {
+        "network_config": gcp.container.NodePoolNetworkConfigArgs(enable_private_nodes=True),
+        "management": gcp.container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
+        "upgrade_settings": gcp.container.NodePoolUpgradeSettingsArgs(
+            strategy="SURGE", max_surge=int(surge), max_unavailable=int(not surge)
+        ),
+        "node_drain_configs": [gcp.container.NodePoolNodeDrainConfigArgs(respect_pdb_during_node_pool_deletion=True)],
+    }
+
+
+def shielding(identity: Identity) -> dict[str, object]:
+    """Return who nodes are, what they start from, and that workloads see no credentials of theirs."""
+    return {
+        "image_type": "COS_CONTAINERD",
+        "service_account": identity.principal,
+        "oauth_scopes": ["https://www.googleapis.com/auth/cloud-platform"],
+        "gvnic": gcp.container.NodePoolNodeConfigGvnicArgs(enabled=True),
+        "shielded_instance_config": gcp.container.NodePoolNodeConfigShieldedInstanceConfigArgs(
+            enable_secure_boot=True, enable_integrity_monitoring=True
+        ),
+        "workload_metadata_config": gcp.container.NodePoolNodeConfigWorkloadMetadataConfigArgs(mode="GKE_METADATA"),
+    }
 
 
 def _node_config(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigArgs:
     affinity = gcp.container.NodePoolNodeConfigReservationAffinityArgs
     return gcp.container.NodePoolNodeConfigArgs(
         machine_type=args.machine_type,
-        image_type="COS_CONTAINERD",
         disk_type="pd-balanced",
         disk_size_gb=_ROOT_GIB,
-        service_account=args.identity.principal,
-        oauth_scopes=["https://www.googleapis.com/auth/cloud-platform"],
         spot=args.capacity == "spot",
         labels=node_labels(args),
-        resource_labels=tags(args),
+        resource_labels=labels(args.place) | tags(args),
         guest_accelerators=[_guest_accelerator(args)],
-        gvnic=gcp.container.NodePoolNodeConfigGvnicArgs(enabled=True),
         # Whole images before the start: a replica that runs must not need its registry.
         gcfs_config=gcp.container.NodePoolNodeConfigGcfsConfigArgs(enabled=False),
-        shielded_instance_config=gcp.container.NodePoolNodeConfigShieldedInstanceConfigArgs(
-            enable_secure_boot=True, enable_integrity_monitoring=True
-        ),
         local_nvme_ssd_block_config=gcp.container.NodePoolNodeConfigLocalNvmeSsdBlockConfigArgs(
             local_ssd_count=args.nvme_disks
         )
@@ -94,14 +115,14 @@ def _node_config(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigArgs:
         )
         if args.reservation
         else affinity(consume_reservation_type="NO_RESERVATION"),
-        workload_metadata_config=gcp.container.NodePoolNodeConfigWorkloadMetadataConfigArgs(mode="GKE_METADATA"),
+        **shielding(args.identity),
     )
 
 
 def _guest_accelerator(args: NodePoolArgs) -> gcp.container.NodePoolNodeConfigGuestAcceleratorArgs:
     sharing = gcp.container.NodePoolNodeConfigGuestAcceleratorGpuSharingConfigArgs
     return gcp.container.NodePoolNodeConfigGuestAcceleratorArgs(
-        type=accelerator_type(args.accelerator),
+        type=args.accelerator_type,
         count=args.node_gpus,
         # Set from the first day: adding it later replaces the pool.
         # https://github.com/hashicorp/terraform-provider-google/issues/23248
@@ -129,17 +150,3 @@ def partition_size(key: str, partition: str, *, fills_card: bool) -> str | None:
         what, do = "GKE fills a card with instances of one profile", "Divide the card into as many as it holds"
         raise ConfigError(Problem(where=f"node pool '{key}', partition", what=what, got=partition, do=do))
     return profile_of(partition)
-
-
-def accelerator_type(accelerator: str) -> str:
-    """Return the cloud's word for an accelerator.
-
-    Raises:
-        FactError: the cloud does not sell it.
-    """
-    if accelerator not in _ACCELERATOR_TYPES:
-        allowed = listed(_ACCELERATOR_TYPES)
-        raise FactError(
-            Problem(where=f"accelerator '{accelerator}'", what="not sold on gcp", allowed=allowed, do="Use one that is")
-        )
-    return _ACCELERATOR_TYPES[accelerator]

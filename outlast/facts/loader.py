@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from outlast.errors import FactError, Problem, listed
 from outlast.facts.models import (
     Accelerator,
+    AcceleratorType,
     AddOn,
     Capability,
     CatalogueRow,
@@ -47,6 +48,8 @@ class Facts:
     """(cloud, machine type) -> row, where it is less than the machine type's figure."""
     interconnects: Mapping[tuple[str, str], Interconnect]
     """(cloud, machine type) -> row, where machines have one."""
+    accelerator_types: Mapping[tuple[str, str], AcceleratorType]
+    """(cloud, machine type) -> row, of a cloud whose node pools say both."""
     offerings: Mapping[tuple[str, str, str], Offering]
     """(cloud, provider region, machine type) -> row."""
     provider_regions: Mapping[tuple[str, str], ProviderRegion]
@@ -80,6 +83,11 @@ class Facts:
         """Return how many network cards machines of a type have for each other; 0: none."""
         row = self.interconnects.get((cloud, machine_type))
         return row.cards if row else 0
+
+    def accelerator_type(self, cloud: str, machine_type: str) -> str:
+        """Return what a cloud itself calls the accelerator of a machine type; empty where nobody asks for it."""
+        row = self.accelerator_types.get((cloud, machine_type))
+        return row.accelerator_type if row else ""
 
     def quotas_for(self, cloud: str, machine_type: str, capacity: str) -> tuple[QuotaFact, ...]:
         """Return the quotas of a region that a node of this type and capacity type counts against."""
@@ -127,6 +135,7 @@ def load_facts(config_root: Path) -> Facts:
         machine_types=_index(rows["machine_types"], "cloud", "machine_type"),
         network_baselines=_index(rows["network_baselines"], "cloud", "machine_type"),
         interconnects=_index(rows["interconnects"], "cloud", "machine_type"),
+        accelerator_types=_index(rows["accelerator_types"], "cloud", "machine_type"),
         offerings=_index(rows["offerings"], "cloud", "provider_region", "machine_type"),
         provider_regions=_index(rows["provider_regions"], "cloud", "provider_region"),
         prices=_index(rows["prices"], "cloud", "provider_region", "machine_type", "basis"),
@@ -154,6 +163,7 @@ _FILES: Mapping[str, type[Row]] = MappingProxyType(
         "machine_types": MachineType,
         "network_baselines": NetworkBaseline,
         "interconnects": Interconnect,
+        "accelerator_types": AcceleratorType,
         "offerings": Offering,
         "provider_regions": ProviderRegion,
         "prices": Price,
@@ -176,6 +186,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "machine_types": ("cloud", "machine_type"),
         "network_baselines": ("cloud", "machine_type"),
         "interconnects": ("cloud", "machine_type"),
+        "accelerator_types": ("cloud", "machine_type"),
         "offerings": ("cloud", "provider_region", "machine_type"),
         "provider_regions": ("cloud", "provider_region"),
         "prices": ("cloud", "provider_region", "machine_type", "basis"),
@@ -242,10 +253,17 @@ def _check(facts: Facts, rows: Mapping[str, list[Row]]) -> Iterator[Problem]:
     for cloud in facts.clouds:
         if cloud not in facts.networks:
             yield Problem(where="facts/networks.csv", what=f"no row for {cloud}", do="Add how it cuts networks")
-    for name, keys_of in (("network_baselines", facts.network_baselines), ("interconnects", facts.interconnects)):
-        for key in keys_of:
+    for name in ("network_baselines", "interconnects", "accelerator_types"):
+        for key in getattr(facts, name):
             if key not in facts.machine_types:
                 yield Problem(where=f"facts/{name}.csv, {key[1]}", what="machine type is not in machine_types.csv")
+    for cloud in {cloud for cloud, _ in facts.accelerator_types}:
+        for lacking in sorted(kind for owner, kind in facts.machine_types if owner == cloud):
+            if (cloud, lacking) not in facts.accelerator_types:
+                what = f"no row for a machine type of {cloud}, whose node pools name accelerators"
+                yield Problem(
+                    where=f"facts/accelerator_types.csv, {lacking}", what=what, do="Add what it calls its own"
+                )
     for price in facts.prices.values():
         if (price.cloud, price.machine_type) not in facts.machine_types:
             yield Problem(

@@ -119,6 +119,14 @@ class Interconnect(Row):
     cards: int = Field(gt=0)
 
 
+class AcceleratorType(Row):
+    """What a cloud itself calls the accelerator of a machine type, where node pools say both; no row: they do not."""
+
+    cloud: str
+    machine_type: str
+    accelerator_type: str = Field(min_length=1)
+
+
 class Offering(Row):
     """Where a machine type can be had."""
 

@@ -223,6 +223,7 @@ def edited(root, name: str, old: str, new: str) -> str:
         ("offerings", "ap-northeast-1", "ap-north", ["facts/offerings.csv", "ap-north", "provider_regions.csv"]),
         ("network_baselines", "g6.xlarge", "g6.xxlarge", ["network_baselines.csv, g6.xxlarge", "machine_types.csv"]),
         ("machine_types", "l4-24", "l5-24", ["facts/machine_types.csv, g6.12xlarge", "l5-24", "l4-24"]),
+        ("accelerator_types", "a3-highgpu-1g", "a3-highgpu-3g", ["accelerator_types.csv, a3-highgpu-1g", "no row for"]),
         ("catalogue", "located", "somewhere", ["facts/catalogue.csv, line 2, kind", "'somewhere'"]),
         ("catalogue", "subnet:Subnet", "vpc:Vpc", ["facts/catalogue.csv"]),
         ("quotas", "vcpu,account", "cores,account", ["facts/quotas.csv, line 2, unit", "'cores'"]),

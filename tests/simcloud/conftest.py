@@ -83,8 +83,10 @@ WORLD_DOCUMENT: dict[str, Any] = {
         | {"interconnect_cards": 2},
         "gcp/a3-highgpu-8g": _machine(
             8, 208, "H100 ALL", {"europe-west4": ["europe-west4-b"], "europe-north1": []}, "h100-sxm-80"
-        ),
-        "gcp/a3-highgpu-1g": _machine(1, 26, "H100", {"europe-west4": ["europe-west4-b"]}, "h100-sxm-80"),
+        )
+        | {"accelerator_type": "nvidia-h100-80gb"},
+        "gcp/a3-highgpu-1g": _machine(1, 26, "H100", {"europe-west4": ["europe-west4-b"]}, "h100-sxm-80")
+        | {"accelerator_type": "nvidia-h100-80gb"},
         "azure/Standard_ND96isr_H100_v5": _machine(8, 96, "NDH100", {"swedencentral": []}, "h100-sxm-80"),
         "azure/Standard_ND96isr_MI300X_v5": _machine(
             8, 96, "NDMI300X", {"swedencentral": ["swedencentral-2"]}, "mi300x-192"

@@ -41,7 +41,7 @@ def zones_elsewhere(case: Case) -> Iterator[Violation]:
             )
 
 
-@refusal(f"{_GKE}, About Dataplane V2", phase="check")
+@refusal(f"{_GKE}, About Dataplane V2")
 def _network_policy_with_dataplane(case: Case) -> Iterator[Violation]:
     if case.get("datapathProvider") == "ADVANCED_DATAPATH" and case.get("networkPolicy.enabled") is True:
         yield Violation(property="networkPolicy", what="is built into Dataplane V2", do="Leave networkPolicy out")

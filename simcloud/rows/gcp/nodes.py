@@ -63,26 +63,20 @@ def _min_above_max(case: Case) -> Iterator[Violation]:
             )
 
 
-@refusal(f"{_API}, NodePoolAutoscaling", phase="plan", watch=("autoscaling", "nodeCount", "initialNodeCount"))
-def _min_above_desired(case: Case) -> Iterator[Violation]:
-    least = case.get("autoscaling.totalMinNodeCount", case.get("autoscaling.minNodeCount", 0))
-    wanted = _nodes_per_zone(case)
-    if isinstance(least, int) and case.has("autoscaling") and 0 < wanted * _zone_count(case) < least:
-        yield Violation(
-            property="autoscaling",
-            what="the minimum is above the nodes wanted",
-            got=f"{least} above {wanted * _zone_count(case)}",
-            do="Raise initialNodeCount with it",
-        )
+@refusal("terraform-google-modules/terraform-google-kubernetes-engine pull request 1554")
+def _no_room_to_scale(case: Case) -> Iterator[Violation]:
+    limits = [key for key in ("maxNodeCount", "totalMaxNodeCount") if case.has(f"autoscaling.{key}")]
+    if limits and not any(case.get(f"autoscaling.{key}", UNKNOWN) for key in limits):
+        yield Violation(property=f"autoscaling.{limits[0]}", what="is zero", do="Let the autoscaler make at least one")
 
 
-@refusal(f"{_API}, NodePool")
+@refusal("terraform-provider-google, google_container_node_pool; GoogleCloudPlatform/cluster-toolkit pull request 3068")
 def _count_given_twice(case: Case) -> Iterator[Violation]:
-    if case.has("nodeCount") and case.has("autoscaling") and not case.get("ignoreNodeCountChanges"):
-        yield Violation(property="nodeCount", what="fights the autoscaler", do="Use initialNodeCount with autoscaling")
+    if case.get("nodeCount") and case.get("initialNodeCount"):
+        yield Violation(property="nodeCount", what="does not go with initialNodeCount", do="Keep one")
 
 
-@refusal("Compute Engine documentation, GPU machine types", phase="check")
+@refusal("Compute Engine documentation, GPU machine types")
 def _gpus_unlike_machine(case: Case) -> Iterator[Violation]:
     machine = case.world.machines.get(f"gcp/{case.get('nodeConfig.machineType')}")
     for where, item in case.each("nodeConfig.guestAccelerators.*"):
@@ -94,18 +88,18 @@ def _gpus_unlike_machine(case: Case) -> Iterator[Violation]:
                 allowed=f"{machine.gpus:.0f}",
                 do="Correct the count",
             )
-        wanted = _ACCELERATORS.get(str(machine.accelerator)) if machine else None
-        if wanted and isinstance(item.get("type"), str) and item["type"] not in (*wanted, UNKNOWN):
+        wanted = machine.accelerator_type if machine else ""
+        if wanted and isinstance(item.get("type"), str) and item["type"] not in (wanted, UNKNOWN):
             yield Violation(
                 property=f"{where}.type",
                 what="is not what the machine type has",
                 got=item["type"],
-                allowed=", ".join(wanted),
+                allowed=wanted,
                 do="Correct the type",
             )
 
 
-@refusal(f"{_GKE}, Run multi-instance GPUs: supported partition sizes", phase="check")
+@refusal(f"{_GKE}, Run multi-instance GPUs: supported partition sizes")
 def _partition_size_unlike_card(case: Case) -> Iterator[Violation]:
     machine = case.world.machines.get(f"gcp/{case.get('nodeConfig.machineType')}")
     for where, size in case.each("nodeConfig.guestAccelerators.*.gpuPartitionSize"):
@@ -122,7 +116,7 @@ def _partition_size_unlike_card(case: Case) -> Iterator[Violation]:
 _SHARED = "nodeConfig.guestAccelerators.*.gpuSharingConfig"
 
 
-@refusal("Compute Engine documentation, Local SSD disks: machine types and numbers of disks", phase="check")
+@refusal("Compute Engine documentation, Local SSD disks: machine types and numbers of disks")
 def _local_disks_unlike_machine(case: Case) -> Iterator[Violation]:
     name = str(case.get("nodeConfig.machineType"))
     machine = case.world.machines.get(f"gcp/{name}")
@@ -142,7 +136,6 @@ def _local_disks_unlike_machine(case: Case) -> Iterator[Violation]:
 
 _DISKLESS = ("e2-", "t2a-", "t2d-")
 """Families without local SSDs. Source: Compute Engine documentation, Local SSD disks."""
-_ACCELERATORS = {"h100-sxm-80": ("nvidia-h100-80gb", "nvidia-h100-mega-80gb"), "l4-24": ("nvidia-l4",)}
 _GPU_FAMILIES = ("a2-*", "a3-*", "a4*", "g2-*", "g4-*", "ct*")
 
 
@@ -163,7 +156,7 @@ def _machine_type_unknown(case: Case) -> Iterator[Violation]:
         )
 
 
-@refusal("Compute Engine documentation, A3 High machine types: provisioning models", phase="check")
+@refusal("Compute Engine documentation, A3 High machine types: provisioning models")
 def _small_a3_on_demand(case: Case) -> Iterator[Violation]:
     name = str(case.get("nodeConfig.machineType"))
     flexible = case.get("nodeConfig.spot") is True or case.get("nodeConfig.flexStart") is True
@@ -235,10 +228,6 @@ def _pool_id(born: Born) -> str:
 def _pool_key(case: Case) -> str | None:
     cluster, name = case.target("cluster", CLUSTER), case.get("name")
     return f"{cluster.id}/{name}" if cluster and name else None
-
-
-def _zone_count(case: Case) -> int:
-    return max(len(case.each("nodeLocations.*")), 1)
 
 
 def _nodes_per_zone(case: Case) -> int:
@@ -332,7 +321,7 @@ ROWS = (
             _taint_given_twice,
             _limits_of_both_kinds,
             _min_above_max,
-            _min_above_desired,
+            _no_room_to_scale,
             _count_given_twice,
             _gpus_unlike_machine,
             _partition_size_unlike_card,
