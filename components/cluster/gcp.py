@@ -15,9 +15,8 @@ import pulumi_gcp as gcp
 from components import names
 from components.base import Place
 from components.cluster.contract import Cluster, ClusterArgs, kubeconfig
+from components.network.gcp import PODS, SERVICES
 
-PODS, SERVICES = "pods", "services"
-"""Secondary ranges of the region's subnetwork; of an existing one too."""
 _ROLES = {"admin": "roles/container.admin", "operator": "roles/container.developer", "viewer": "roles/container.viewer"}
 _LOGS = ["SYSTEM_COMPONENTS", "APISERVER", "CONTROLLER_MANAGER", "SCHEDULER"]
 """Not what workloads write: a project's logs lie in no region."""
@@ -170,12 +169,25 @@ def _upkeep() -> dict[str, object]:
 
 
 def _access(component: GcpCluster, name: str, args: ClusterArgs) -> None:
+    """Grant on the project, which is the least that GKE's roles are granted on, but for this cluster alone.
+
+    Without the condition regions of one project would share a grant, and the first to go would take it from the others.
+    Source: IAM documentation, Resource attributes for IAM Conditions: resource name format.
+    """
+    place = args.place
+    own = f"projects/{place.account}/locations/{place.provider_region}/clusters/"
+    own += names.cluster(place.fleet, place.region)
+    condition = gcp.projects.IAMMemberConditionArgs(
+        title="cluster of this region",
+        expression=f'resource.name == "{own}" || resource.name.startsWith("{own}/")',
+    )
     for rank, principals in args.access.items():
         for principal in principals:
             gcp.projects.IAMMember(
                 f"{name}-{rank}-{names.digest(principal)}",
-                project=args.place.account,
+                project=place.account,
                 role=_ROLES[rank],
                 member=principal,
+                condition=condition,
                 opts=component.child(),
             )

@@ -14,8 +14,8 @@ import pulumi_gcp as gcp
 from components import names
 from components.network.contract import Network, NetworkArgs, Ranges, cut
 
-PODS = "pods"
-SERVICES = "services"
+PODS, SERVICES = "pods", "services"
+"""Secondary ranges of the region's subnetwork; of an existing one too."""
 ANYWHERE = "0.0.0.0/0"
 
 _MTU_BYTES = 8896

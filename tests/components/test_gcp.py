@@ -3,14 +3,22 @@
 from dataclasses import replace
 from functools import cache
 from ipaddress import IPv4Network
+from typing import Any
 
 import pytest
 
+from components.base import place_of
+from components.cluster import contract as cluster_contract
+from components.identity import contract as identity_contract
 from components.keys.gcp import agent
+from components.network import contract as network_contract
+from components.workload_identity import contract as workload_contract
 from outlast.errors import ConfigError
 from outlast.intent.stacks import parse
 from stacks.run import declare
-from tests.builders import demo_intent
+from tests.builders import demo_intent, facts
+from tests.components.clouds import KEY as MORE
+from tests.components.clouds import recorded as region_with
 from tests.recording import record
 from tests.stacks.conftest import demo_lock, recorded
 
@@ -20,6 +28,7 @@ ADDRESS, NAT = "gcp:compute/address:Address", "gcp:compute/routerNat:RouterNat"
 SUBNETWORK, FIREWALL = "gcp:compute/subnetwork:Subnetwork", "gcp:compute/firewall:Firewall"
 ZONE, RECORD = "gcp:dns/managedZone:ManagedZone", "gcp:dns/recordSet:RecordSet"
 BUCKET, KEY = "gcp:storage/bucket:Bucket", "gcp:kms/cryptoKey:CryptoKey"
+MEMBER = "gcp:projects/iAMMember:IAMMember"
 GRANT = "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"
 REPOSITORY = "gcp:artifactregistry/repository:Repository"
 LABELS = {
@@ -52,6 +61,28 @@ def cluster_with_api(private, *allow):
     changed = replace(intent, regions_file=intent.regions_file.model_copy(update={"regions": regions}))
     stack = f"demo.{REGION}"
     return record(lambda: declare(parse(stack), changed, demo_lock()), preview=True, stack=stack).of(CLUSTER)[0]
+
+
+@cache
+def two_regions():
+    """Two regions of one project, as far as they are granted anything on it."""
+    first = place_of(demo_intent(), REGION, teardown=False)
+    second = replace(first, region="eu-other", provider_region="europe-north1", zones=("europe-north1-a",))
+
+    def program():
+        for place in (first, second):
+            name, people = place.region, ("group:a@b.example",)
+            net = network_contract.NetworkArgs(place=place, cidr="10.0.0.0/16", key="a-key", buckets=("w",))
+            base: dict[str, Any] = {"network": network_contract.declare(f"{name}-net", net)}
+            base["identity"] = identity_contract.declare(f"{name}-who", identity_contract.IdentityArgs(place=place))
+            api: dict[str, Any] = {"private": True, "allow": (), "access": {"admin": people, "viewer": people}}
+            api |= {"kubernetes": "1.36", "system_zone_nodes": 1, "key": "a-key", "add_ons": {}}
+            own = cluster_contract.declare(f"{name}-api", cluster_contract.ClusterArgs(place=place, **base, **api))
+            pods: dict[str, Any] = {"namespace": "serving", "service_account": "stager", "weights": "w", "key": "a-key"}
+            stager = workload_contract.WorkloadIdentityArgs(place=place, cluster=own, **pods)
+            workload_contract.declare(f"{name}-stager", stager)
+
+    return record(program, preview=False)
 
 
 def ranges(subnetwork):
@@ -125,6 +156,20 @@ def test_nobody_without_an_identity_is_anybody_to_the_cluster():
     assert cluster.get("masterAuth.clientCertificateConfig.issueClientCertificate") is False
 
 
+def test_people_are_let_into_the_cluster_of_their_region_only():
+    (admin,) = [member for member in made(MEMBER) if member.get("role") == "roles/container.admin"]
+    region, cluster = demo_intent().regions[REGION], one(CLUSTER)
+    own = f"projects/{region.account}/locations/{region.provider_region}/clusters/{cluster.get('name')}"
+    assert admin.get("condition.expression") == f'resource.name == "{own}" || resource.name.startsWith("{own}/")'
+
+
+def test_regions_of_one_project_share_no_grant_on_it():
+    """What one region takes away when it goes, another would miss."""
+    grants = two_regions().of(MEMBER)
+    said = {tuple(str(row.get(key)) for key in ("project", "role", "member", "condition")) for row in grants}
+    assert len(said) == len(grants) == 2 * len([row for row in grants if row.name.startswith("eu-other-")])
+
+
 def test_the_nodes_that_a_cluster_is_born_with_are_not_the_projects_default_account():
     cluster = one(CLUSTER)
     assert cluster.property_dependencies["nodeConfig"]
@@ -156,6 +201,23 @@ def test_nodes_are_private_shielded_and_show_workloads_no_credentials_of_their_o
         assert pool.get("nodeConfig.workloadMetadataConfig.mode") == "GKE_METADATA"
 
 
+def test_machines_carry_the_tags_of_people_and_ours():
+    own = demo_intent().regions[REGION].tags
+    assert own
+    for pool in made(POOL):
+        labels = pool.get("nodeConfig.resourceLabels")
+        assert own.items() <= labels.items()
+        assert labels["outlast-region"] == REGION
+
+
+@pytest.mark.parametrize("machine_type", ["a3-highgpu-8g", "a3-megagpu-8g"])
+def test_cards_are_named_as_the_machine_type_has_them(machine_type):
+    name = facts().accelerator_type("gcp", machine_type)
+    (pool,) = [row for row in region_with("gcp", machine_type=machine_type).of(POOL) if row.name.endswith(MORE)]
+    assert pool.get("nodeConfig.guestAccelerators.0.type") == name
+    assert ("mega" in name) is ("mega" in machine_type)
+
+
 def test_what_is_not_reserved_takes_from_no_reservation():
     pools = [pool for pool in made(POOL) if pool.get("nodeConfig.guestAccelerators")]
     taken = [pool.get("nodeConfig.reservationAffinity.consumeReservationType") for pool in pools]
@@ -172,7 +234,7 @@ def test_a_replica_that_runs_does_not_need_its_registry():
 
 def test_nodes_read_the_images_of_their_own_region_and_nothing_else():
     identity = "eu-west-identity"
-    granted = [member for member in made("gcp:projects/iAMMember:IAMMember") if member.name.startswith(identity)]
+    granted = [member for member in made(MEMBER) if member.name.startswith(identity)]
     reader = one("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember")
     own = next(found for found in made(REPOSITORY, "global") if found.get("location") == reader.get("location"))
     assert [member.get("role") for member in granted] == ["roles/container.defaultNodeServiceAccount"]

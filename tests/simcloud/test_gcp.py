@@ -6,10 +6,10 @@ import pytest
 from pulumi.runtime.proto import provider_pb2
 
 from simcloud.values import decode, encode
-from tests.simcloud.conftest import GCP, NETWORK, Context, Refusal, Site, changed, gke, inputs_of
+from tests.simcloud.conftest import GCP, NETWORK, Context, Made, Refusal, Site, changed, gke, inputs_of
 
 CLUSTER, POOL = "gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"
-BUCKET = "gcp:storage/bucket:Bucket"
+BUCKET, MEMBER = "gcp:storage/bucket:Bucket", "gcp:projects/iAMMember:IAMMember"
 
 
 def clusters(site: Site) -> Site:
@@ -87,6 +87,21 @@ def test_node_pools_go_with_their_cluster(site: Site) -> None:
     clusters(site).make("pool", POOL, nodes("west", 1))
     site.plugins["gcp"].delete(site.made["west"])
     assert POOL not in {item.type for item in site.clouds.every("gcp")}
+
+
+def granted(site: Site, name: str, cluster: str) -> Made:
+    """Let a group into a cluster."""
+    condition = {"title": "one cluster", "expression": f'resource.name == "{cluster}"'}
+    inputs = {"project": GCP, "role": "roles/container.admin", "member": "group:a@b.example", "condition": condition}
+    return site.make(name, MEMBER, inputs)
+
+
+@pytest.mark.parametrize(("other", "left"), [("north", 1), ("west", 0)], ids=["another-condition", "the-same"])
+def test_a_grant_is_there_once_for_each_condition(site: Site, other: str, left: int) -> None:
+    first = granted(site, "first", "west")
+    granted(site, "second", other)
+    site.plugins["gcp"].delete(first)
+    assert len(site.clouds.every("gcp", MEMBER)) == left
 
 
 def test_a_bucket_that_is_to_stay_is_not_deleted(site: Site) -> None:

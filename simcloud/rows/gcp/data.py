@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from simcloud.refusals import Violation
 from simcloud.row import Case, Name, Reference, Row, one_of, refusal
 from simcloud.rows.gcp.forms import labelled
-from simcloud.rows.gcp.identity import malformed_grants, member_missing
+from simcloud.rows.gcp.identity import grant_id, malformed_grants, member_missing
 from simcloud.rows.gcp.keys import KEY, location_unknown, usable_key
 
 REPOSITORY = "gcp:artifactregistry/repository:Repository"
@@ -118,7 +118,7 @@ ROWS = (
     ),
     Row(
         type="gcp:artifactregistry/repositoryIamMember:RepositoryIamMember",
-        id="projects/{account}/locations/{location}/repositories/{repository}/{role}/{member}",
+        id=grant_id("projects/{account}/locations/{location}/repositories/{repository}"),
         place="location",
         outputs={"etag": "{hash:.12}"},
         immutable=frozenset({"repository", "role", "member", "condition"}),

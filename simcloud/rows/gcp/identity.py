@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from simcloud.refusals import Violation
-from simcloud.row import Case, Name, Reference, Row, refusal
+from simcloud.row import Born, Case, Name, Reference, Row, refusal
 
 ACCOUNT = "gcp:serviceaccount/account:Account"
 PROJECT_MEMBER = "gcp:projects/iAMMember:IAMMember"
@@ -103,6 +103,20 @@ def _pool_missing(case: Case) -> Iterator[Violation]:
         )
 
 
+def grant_id(on: str) -> Callable[[Born], str]:
+    """Make the id of a grant: what it is on, its role and member, and its condition, which makes it another grant.
+
+    Source: terraform-provider-google, tpgiamresource: conditionKey.
+    """
+
+    def fill(born: Born) -> str:
+        condition = born.inputs.get("condition") or {}
+        words = [str(condition.get(key) or "") for key in ("title", "description", "expression")] if condition else []
+        return "/".join((born.fill(f"{on}/{{role}}/{{member}}"), *words))
+
+    return fill
+
+
 _EMAIL = "{accountId}@{account}.iam.gserviceaccount.com"
 
 ROWS = (
@@ -130,7 +144,7 @@ ROWS = (
     ),
     Row(
         type=PROJECT_MEMBER,
-        id="{account}/{role}/{member}",
+        id=grant_id("{account}"),
         place="",
         outputs={"etag": "{hash:.12}"},
         immutable=frozenset({"role", "member", "condition"}),
@@ -138,7 +152,7 @@ ROWS = (
     ),
     Row(
         type="gcp:serviceaccount/iAMMember:IAMMember",
-        id="{serviceAccountId}/{role}/{member}",
+        id=grant_id("{serviceAccountId}"),
         place="",
         outputs={"etag": "{hash:.12}"},
         immutable=frozenset({"serviceAccountId", "role", "member", "condition"}),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from simcloud.refusals import Violation
 from simcloud.row import Case, Name, Reference, Refusal, Row, one_of, refusal
 from simcloud.rows.gcp.forms import labelled, location_of
-from simcloud.rows.gcp.identity import PROJECT_MEMBER, malformed_grants, member_missing
+from simcloud.rows.gcp.identity import PROJECT_MEMBER, grant_id, malformed_grants, member_missing
 
 RING = "gcp:kms/keyRing:KeyRing"
 KEY = "gcp:kms/cryptoKey:CryptoKey"
@@ -175,7 +175,7 @@ ROWS = (
     ),
     Row(
         type=KEY_MEMBER,
-        id="{cryptoKeyId}/{role}/{member}",
+        id=grant_id("{cryptoKeyId}"),
         place="",
         outputs={"etag": "{hash:.12}"},
         immutable=frozenset({"cryptoKeyId", "role", "member", "condition"}),
