@@ -1,6 +1,8 @@
 """A region's network on Google Cloud.
 
 A Google Cloud network is global, so each region has its own: one for all would silently join jurisdictions.
+Nothing is written down of its traffic: a project's logs lie in no region. A log bucket in the region would take its key
+only through an account whose name nobody can know before, and its own name would stay taken for a week after it.
 Ranges, priorities and addresses of Google's own are from the VPC and load balancing documentation.
 """
 
@@ -20,8 +22,6 @@ ANYWHERE = "0.0.0.0/0"
 
 _MTU_BYTES = 8896
 """The largest; staging weights and exchanging caches move more with fewer packets."""
-_FLOW_SAMPLE = 0.1
-"""Part of the flows that logs keep."""
 _NAT_ADDRESSES = 2
 """One serves 64,512 connections to one destination; a second lets people retire one that others list."""
 _NAT_PORTS = (64, 4096)
@@ -96,9 +96,6 @@ class GcpNetwork(Network):
                 secondary(range_name=SERVICES, ip_cidr_range=ranges.services),
             ],
             private_ip_google_access=True,
-            log_config=gcp.compute.SubnetworkLogConfigArgs(
-                aggregation_interval="INTERVAL_1_MIN", flow_sampling=_FLOW_SAMPLE, metadata="INCLUDE_ALL_METADATA"
-            ),
             opts=self.child(),
         )
 
@@ -139,14 +136,12 @@ class GcpNetwork(Network):
             enable_endpoint_independent_mapping=False,
             min_ports_per_vm=_NAT_PORTS[0],
             max_ports_per_vm=_NAT_PORTS[1],
-            log_config=gcp.compute.RouterNatLogConfigArgs(enable=True, filter="ERRORS_ONLY"),
             opts=self.child(),
         )
 
     def _firewall(self, network: gcp.compute.Network, ranges: Ranges) -> None:
-        """Refuse what nobody asked for, in the logs; let load balancers reach nodes. GKE adds what a cluster needs."""
+        """Refuse what nobody asked for; let load balancers reach nodes. GKE adds what a cluster needs."""
         place = self._args.place
-        logs = gcp.compute.FirewallLogConfigArgs(metadata="EXCLUDE_ALL_METADATA")
         gcp.compute.Firewall(
             f"{self._name}-refuse",
             name=self._called("refuse"),
@@ -156,7 +151,6 @@ class GcpNetwork(Network):
             priority=_LAST,
             denies=[gcp.compute.FirewallDenyArgs(protocol="all")],
             source_ranges=[ANYWHERE],
-            log_config=logs,
             opts=self.child(),
         )
         gcp.compute.Firewall(
@@ -170,7 +164,6 @@ class GcpNetwork(Network):
             target_service_accounts=[
                 names.service_account_email(place.fleet, place.region, "nodes", project=place.account)
             ],
-            log_config=logs,
             opts=self.child(),
         )
 
