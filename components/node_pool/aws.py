@@ -66,7 +66,7 @@ class AwsNodePool(NodePool):
             ),
             version=args.kubernetes,
             scaling_config=aws.eks.NodeGroupScalingConfigArgs(
-                min_size=args.nodes_min, desired_size=args.nodes_min, max_size=args.nodes_bound
+                min_size=args.nodes_min, desired_size=args.nodes_min, max_size=args.nodes_max
             ),
             update_config=aws.eks.NodeGroupUpdateConfigArgs(
                 # A reservation has no node to spare: end one before starting the next.

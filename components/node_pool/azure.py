@@ -87,7 +87,7 @@ def _capacity(args: NodePoolArgs) -> dict[str, object]:
     """Return how nodes are bought, and between what limits an autoscaler keeps them."""
     found: dict[str, object] = {}
     if args.scaling == "elastic":
-        found |= {"min_count": args.nodes_min, "max_count": args.nodes_bound}
+        found |= {"min_count": args.nodes_min, "max_count": args.nodes_max}
     if args.capacity == "reserved":
         found["capacity_reservation_group_id"] = args.reservation
     if args.capacity == "spot":

@@ -73,11 +73,6 @@ class NodePoolArgs:
     network: Network
     identity: Identity
 
-    @property
-    def nodes_bound(self) -> int:
-        """Most nodes that an autoscaler may make: no cloud takes 0, so a pool that is to stay empty may have one."""
-        return max(self.nodes_max, 1)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Taint:

@@ -44,7 +44,7 @@ class GcpNodePool(NodePool):
             node_count=None if elastic else args.nodes_min,
             initial_node_count=args.nodes_min if elastic else None,
             autoscaling=gcp.container.NodePoolAutoscalingArgs(
-                total_min_node_count=args.nodes_min, total_max_node_count=args.nodes_bound, location_policy="ANY"
+                total_min_node_count=args.nodes_min, total_max_node_count=args.nodes_max, location_policy="ANY"
             )
             if elastic
             else None,

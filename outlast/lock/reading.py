@@ -85,6 +85,9 @@ def _check_node_pool(where: str, key: str, row: LockNodePool) -> Iterator[Proble
             got=f"{row.nodes.min}, {row.nodes.expected:g}, {row.nodes.max}",
             do="Plan again",
         )
+    if row.nodes.max == 0:
+        what, do = "no cloud takes a node pool that can never have a node", "Take the row out, or plan again"
+        yield Problem(where=f"{where}.nodes", what=what, got="max 0", allowed="1 or more", do=do)
     if row.scaling == "fixed" and row.nodes.min != row.nodes.max:
         yield Problem(
             where=f"{where}.scaling",

@@ -20,7 +20,6 @@ ROWS: dict[str, dict[str, Any]] = {
     "reserved": {"capacity": "reserved", "reservation": "held-1"},
     "spot": {"capacity": "spot"},
     "elastic": {"scaling": "elastic", "nodes": (2, 5)},
-    "empty": {"scaling": "elastic", "nodes": (0, 0)},
     "instances": {"partition": "mig-7x1g.10gb"},
     "slices": {"partition": "slice-4"},
 }
@@ -71,8 +70,7 @@ class NodePoolContract:
         (pool,) = [pool for pool in view.node_pools if pool.key == KEY]
         assert (pool.cloud, pool.zone, pool.machine_type) == (cloud, row.zone, row.machine_type)
         assert (pool.capacity, pool.reservation) == (row.capacity, row.reservation)
-        most = max(row.nodes.max, 1)
-        assert (pool.nodes_min, pool.nodes_desired, pool.nodes_max) == (row.nodes.min, row.nodes.min, most)
+        assert (pool.nodes_min, pool.nodes_desired, pool.nodes_max) == (row.nodes.min, row.nodes.min, row.nodes.max)
         assert (pool.partition == "whole") is (row.partition == "whole")
         places = {(p.cloud, p.provider_region) for p in view.location(view.index[pool.urn]).places}
         assert {facts().jurisdiction_of(*place) for place in places} == {intent().jurisdiction(region)}
@@ -85,7 +83,7 @@ class NodePoolContract:
 
     def test_only_an_elastic_count_is_ignored(self, cloud, kind):
         (pool,) = [pool for pool in seen(cloud, **ROWS[kind]).node_pools if pool.key == KEY]
-        assert pool.count_ignored is (kind in {"elastic", "empty"})
+        assert pool.count_ignored is (kind == "elastic")
 
     def test_nodes_say_what_they_are(self, cloud, kind):
         row, region = row_of(cloud, kind), REGIONS[cloud]

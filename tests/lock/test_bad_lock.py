@@ -26,6 +26,7 @@ BROKEN = [
     ("a replica larger than a node", f"{POOL}/replica_gpus", 16, ["places.gh100-1-a", "16 GPUs", "up to 8"]),
     ("a fixed pool that may grow", f"{ROW}/nodes/max", 9, ["gh100-1-a.scaling", "min 1, max 9", "elastic"]),
     ("counts out of order", f"{ROW}/nodes/expected", 9, ["gh100-1-a.nodes", "1, 9, 1"]),
+    ("no node ever", f"{ROW}/nodes", {"min": 0, "expected": 0, "max": 0}, ["gh100-1-a.nodes", "max 0", "1 or more"]),
     ("a negative count", f"{ROW}/nodes/min", -1, ["gh100-1-a.nodes.min", "got -1", "0 or more"]),
     ("a key of another number", f"{EAST}/node_pools/big-1-a", {}, ["node_pools.big-1-a"]),
     ("reserved without a reservation", f"{ROW}/capacity", "reserved", ["gh100-1-a.reservation", "got none"]),
