@@ -143,7 +143,7 @@ def system_pool(recording):
     """A group over several zones shares its nodes out evenly."""
     groups = [row for row in recording.of(GROUP) if "outlast:system_pool:" in row.parent]
     zones = {row.urn: row.get("availabilityZoneId") for row in recording.of(SUBNET)}
-    nodes = Counter()
+    nodes: Counter[str] = Counter()
     for group in groups:
         found = [zones[urn] for urn in group.property_dependencies["subnetIds"]]
         nodes.update({zone: group.get("scalingConfig.minSize") / len(found) for zone in found})

@@ -162,7 +162,7 @@ def system_pool(recording):
     """The pools that the cluster is born with share their nodes out over their zones."""
     (cluster_,) = recording.of(CLUSTER)
     pools, region = cluster_.get("agentPoolProfiles"), cluster_.get("location")
-    nodes = Counter()
+    nodes: Counter[str] = Counter()
     for pool in pools:
         zones = pool["availabilityZones"]
         nodes.update({f"{region}-{zone}": pool["count"] / len(zones) for zone in zones})
