@@ -76,8 +76,6 @@ class Operations:
             )
         return replace(row, refusals=(*self.cloud.refusals, *row.refusals))
 
-    # ---------------------------------------------------------------- check and diff
-
     def check(self, urn: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[dict[str, Any], list[Violation]]:
         """Judge inputs by themselves and fill in what the real provider would: defaults and a name."""
         row = self.row(type_of(urn))
@@ -113,8 +111,6 @@ class Operations:
         kept = frozenset() if fresh_name else self._keys(row, before) & self._keys(row, after)
         in_place = bool(replaces) and self.cloud.replaces_in_place and not _autonamed(row, old)
         return Difference(paths=paths, replaces=replaces, delete_first=bool(kept) or in_place)
-
-    # ---------------------------------------------------------------- create, read, update, delete
 
     def create(self, urn: str, given: Mapping[str, Any], *, preview: bool) -> Made:
         """Make a resource, or say in a preview what it would be."""
@@ -222,8 +218,6 @@ class Operations:
                 self.clouds.keep(stored)
             else:
                 self.clouds.remove(stored)
-
-    # ---------------------------------------------------------------- parts
 
     def _forget_twin(self, row: Row, place: Place, identity: str) -> None:
         """Let what takes no name of its own and is all in its id, such as a grant, be made again: it is there once."""

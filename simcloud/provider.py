@@ -60,8 +60,6 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
     def _cloud(self) -> Cloud:
         return self._operations.cloud
 
-    # ---------------------------------------------------------------- the plugin
-
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: D102
         return provider_pb2.ProviderHandshakeResponse(
             accept_secrets=False, accept_resources=False, accept_outputs=False
@@ -75,8 +73,6 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
 
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: D102
         return empty_pb2.Empty()
-
-    # ---------------------------------------------------------------- the provider resource
 
     def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: D102
         with _answering(context, request.urn):
@@ -101,8 +97,6 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             return provider_pb2.ConfigureResponse(
                 acceptSecrets=False, supportsPreview=True, acceptResources=False, acceptOutputs=False
             )
-
-    # ---------------------------------------------------------------- resources
 
     def Check(self, request: Any, context: Any) -> Any:  # noqa: D102
         with _answering(context, request.urn):
@@ -163,8 +157,6 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                     Violation(what="the simulated clouds answer no functions", do="Pass the value as configuration")
                 )
             return provider_pb2.InvokeResponse(**{"return": encode(answer)})
-
-    # ---------------------------------------------------------------- parts
 
     def _config(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Read provider configuration, whose values other than strings arrive as JSON in strings."""

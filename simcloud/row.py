@@ -14,7 +14,7 @@ from typing import Any, Literal
 from simcloud.refusals import Violation
 from simcloud.state import Clouds, Stored
 from simcloud.values import at, has_unknown, is_unknown, lies_under
-from simcloud.world import World
+from simcloud.world import Reservation, World
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +192,7 @@ class Name:
 
 
 @dataclass(frozen=True)
-class AnyCase:
+class WorldwideName:
     """A name that only one resource of the whole world may take, and that capitals do not tell apart."""
 
     path: str
@@ -341,6 +341,38 @@ def between(path: str, low: float, high: float, unit: str = "") -> Check:
                 )
 
     check.__name__ = f"{kebab(path)}-out-of-range"
+    return check
+
+
+def reservation_elsewhere(
+    path: str,
+    taken: Callable[[Case], tuple[Nodes | None, Reservation | None]],
+    *,
+    in_a_zone: bool = False,
+) -> Check:
+    """Make a check that machines are of the type and in the zone of the reservation they come from.
+
+    Args:
+        path: the input that names it.
+        taken: the machines, and the reservation if there is one.
+        in_a_zone: whether machines whose zone is not said take nothing from it.
+    """
+
+    def check(case: Case) -> Iterator[Violation]:
+        nodes, held = taken(case)
+        if not nodes or not held:
+            return
+        there = nodes.zones <= {held.zone} and (nodes.zones or not in_a_zone)
+        if held.machine_type != nodes.machine_type or not there:
+            yield Violation(
+                property=path,
+                what=f"reservation '{held.id}' is for other machines",
+                got=f"{nodes.machine_type} in {', '.join(sorted(nodes.zones)) or 'no zone'}",
+                allowed=f"{held.machine_type} in {held.zone}",
+                do="Use the reservation's machine type and zone",
+            )
+
+    check.__name__ = "reservation-elsewhere"
     return check
 
 

@@ -61,9 +61,6 @@ class Problem:
     reason: str
 
 
-# ---------------------------------------------------------------- reading
-
-
 def load(path: Path) -> Shapes:
     """Read what `generate` wrote."""
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -154,9 +151,6 @@ def _article(word: str) -> str:
 
 def _join(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
-
-
-# ---------------------------------------------------------------- generating
 
 
 def sdk_version(package: str) -> str:

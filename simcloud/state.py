@@ -141,8 +141,6 @@ class Clouds:
             raise
         self._db.execute("commit")
 
-    # ---------------------------------------------------------------- reading
-
     def get(self, cloud: str, kind: str, identity: str, account: str = "", region: str | None = None) -> Stored | None:
         """Find a resource by type and id, in one place if the place is given."""
         query = f"select {_COLUMNS} from resource where cloud = ? and type = ? and id = ?"
@@ -227,8 +225,6 @@ class Clouds:
             "select package, method, preview, urn, outcome from operation order by serial"
         ).fetchall()
         return [(package, method, bool(preview), urn, outcome) for package, method, preview, urn, outcome in rows]
-
-    # ---------------------------------------------------------------- writing
 
     def add(self, new: Stored, links: Links) -> Stored:
         """Put a new resource into the cloud."""

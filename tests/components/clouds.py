@@ -9,7 +9,7 @@ from outlast.lock import Lock
 from outlast.view import view_of
 from stacks.run import declare
 from tests.builders import REGION_PLACES, facts, make_block, make_intent, make_lock_document
-from tests.recording import record
+from tests.recording import Recording, record
 
 _COMPONENTS = Path(__file__).parents[2] / "components"
 REGIONS = {place[0]: name for name, place in reversed(list(REGION_PLACES.items()))}
@@ -54,6 +54,14 @@ def recorded(cloud, *, preview=True, teardown=False, **row):
     return record(
         lambda: declare(parse(stack), intent(), lock, teardown=teardown), preview=preview, stack=stack, stacks=stacks
     )
+
+
+@cache
+def stored(cloud, *, teardown=False):
+    """What outlives the cloud's region, and what the region declares; invented values are known."""
+    stack, lock = "test.global", lock_with(cloud)
+    lasting = record(lambda: declare(parse(stack), intent(), lock, teardown=teardown), preview=False, stack=stack)
+    return Recording((*lasting.resources, *recorded(cloud, preview=False, teardown=teardown).resources))
 
 
 @cache

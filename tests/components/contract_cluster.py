@@ -24,7 +24,9 @@ class ClusterSeen:
 
 
 class ClusterContract:
-    """Invariants; `cloud` is the fixture of who inherits."""
+    """Invariants, on every cloud."""
+
+    ROLE = "cluster"
 
     def test_its_version_is_the_fleets(self, cloud):
         assert reading(cloud).cluster(recorded(cloud)).version == intent().fleet.kubernetes

@@ -11,7 +11,9 @@ def component_of(recording):
 
 
 class GatewayAddressContract:
-    """Invariants; `cloud` is the fixture of who inherits."""
+    """Invariants, on every cloud."""
+
+    ROLE = "gateway_address"
 
     def test_there_is_an_address_and_a_binding_for_every_slot(self, cloud):
         recording = recorded(cloud, preview=False)

@@ -4,7 +4,9 @@ from tests.components.clouds import KEY, reading, recorded
 
 
 class IdentityContract:
-    """Invariants; `cloud` is the fixture of who inherits."""
+    """Invariants, on every cloud."""
+
+    ROLE = "identity"
 
     def test_nodes_act_as_an_identity_of_their_own(self, cloud):
         recording = recorded(cloud)
@@ -16,7 +18,9 @@ class IdentityContract:
 
 
 class WorkloadIdentityContract:
-    """Invariants; `cloud` is the fixture of who inherits."""
+    """Invariants, on every cloud."""
+
+    ROLE = "workload_identity"
 
     def test_one_service_account_is_bound_and_no_other(self, cloud):
         assert reading(cloud).bound_accounts(recorded(cloud, preview=False)) == ["serving/stager"]

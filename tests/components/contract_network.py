@@ -18,7 +18,9 @@ class NetworkSeen:
 
 
 class NetworkContract:
-    """Invariants; `cloud` is the fixture of who inherits."""
+    """Invariants, on every cloud."""
+
+    ROLE = "network"
 
     def test_every_zone_has_a_subnet_for_nodes(self, cloud):
         assert set(intent().regions[REGIONS[cloud]].zones) == reading(cloud).network(recorded(cloud)).zones

@@ -61,7 +61,9 @@ def row_of(cloud, kind):
 
 
 class NodePoolContract:
-    """Invariants; `cloud` and `kind` are fixtures of who inherits."""
+    """Invariants, on every cloud; `kind` is a fixture of who inherits."""
+
+    ROLE = "node_pool"
 
     @pytest.mark.parametrize("preview", [True, False], ids=["preview", "known"])
     def test_lock_and_view_say_the_same(self, cloud, kind, preview):

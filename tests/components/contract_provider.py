@@ -5,7 +5,9 @@ from tests.components.clouds import REGIONS, intent, reading, recorded
 
 
 class ProviderContract:
-    """Invariants; `cloud` is the fixture of who inherits."""
+    """Invariants, on every cloud."""
+
+    ROLE = "provider"
 
     def test_account_and_place_are_literal(self, cloud):
         recording = recorded(cloud)

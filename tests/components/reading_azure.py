@@ -1,8 +1,12 @@
 """What only tests of Azure know: which resources and inputs answer the questions of the contracts."""
 
+from collections import Counter
+
 from tests.components.contract_cluster import ClusterSeen
 from tests.components.contract_network import NetworkSeen
 from tests.components.contract_node_pool import NodePoolSeen
+from tests.components.contract_stores import StoreSeen
+from tests.components.contract_system_pool import SystemPoolSeen
 
 CLUSTER, PROVIDER = "azure-native:containerservice:ManagedCluster", "pulumi:providers:azure-native"
 ACCOUNT = "subscriptionId"
@@ -10,6 +14,10 @@ SETTING = "azure-native:monitor:DiagnosticSetting"
 POOL, SUBNET = "azure-native:containerservice:AgentPool", "azure-native:network:Subnet"
 ADDRESS, NAT = "azure-native:network:PublicIPAddress", "azure-native:network:NatGateway"
 BINDING = "azure-native:managedidentity:FederatedIdentityCredential"
+VAULT, KEY = "azure-native:keyvault:Vault", "azure-native:keyvault:Key"
+REGISTRY, STORE = "azure-native:containerregistry:Registry", "azure-native:storage:StorageAccount"
+VERSIONS = "azure-native:storage:BlobServiceProperties"
+LOCK = "azure-native:authorization:ManagementLockByScope"
 COSTS = frozenset({CLUSTER, POOL, ADDRESS, NAT})
 ACCOUNT_OF = "system:serviceaccount:"
 
@@ -95,3 +103,73 @@ def addresses(recording):
         row.urn: (row.get("publicIPAllocationMethod"), row.get("publicIPAddressVersion")) == ("Static", "IPv4")
         for row in found
     }
+
+
+def keys(recording):
+    return frozenset(row.urn for row in recording.of(KEY))
+
+
+def store(recording, role):
+    rows = [row for row in recording.resources if f"outlast:{role}:" in row.parent]
+    holders = tuple(row for row in rows if row.type in (VAULT, KEY, REGISTRY, STORE))
+    locks = {row.get("scope").rpartition("/")[2] for row in recording.of(LOCK) if row.get("level") == "CanNotDelete"}
+    # A lock covers what is inside: a vault's its keys.
+    names = {row.get(_NAMES[row.type]) for row in holders if row.type in _NAMES}
+    return StoreSeen(
+        holders=holders,
+        exposed=[row.urn for row in rows if any(row.get(path) not in (None, shut) for path, shut in _SHUT.items())]
+        + [row.urn for row in holders if row.type != KEY and not _is_private(row)],
+        guarded=names <= locks,
+        locked_with=_locked_with(recording) if role == "weights" else None,
+    )
+
+
+_NAMES = {VAULT: "vaultName", REGISTRY: "registryName", STORE: "accountName"}
+_SHUT = {
+    "anonymousPullEnabled": False,
+    "adminUserEnabled": False,
+    "allowBlobPublicAccess": False,
+    "publicAccess": "None",
+}
+"""What would let in whom Azure does not know, if it said otherwise."""
+
+
+def _is_private(row):
+    return "Disabled" in (row.get("publicNetworkAccess"), row.get("properties.publicNetworkAccess"))
+
+
+def _locked_with(recording):
+    """A storage account names the vault and the key in plain words."""
+    (account,) = [row for row in recording.of(STORE) if "outlast:weights:" in row.parent]
+    lock = account.get("encryption.keyVaultProperties")
+    (vault,) = [
+        row for row in recording.of(VAULT) if lock["keyVaultUri"] == f"https://{row.get('vaultName')}.vault.azure.net"
+    ]
+    inside = [row for row in recording.of(KEY) if vault.urn in row.property_dependencies["vaultName"]]
+    return frozenset(row.urn for row in inside if row.get("keyName") == lock["keyName"])
+
+
+def tags_fixed(recording):
+    """A registry locks tags one by one, after they are pushed."""
+
+
+def versioned(recording):
+    (row,) = [row for row in recording.of(VERSIONS) if "outlast:weights:" in row.parent]
+    return row.get("isVersioningEnabled") is True
+
+
+def system_pool(recording):
+    """The pools that the cluster is born with share their nodes out over their zones."""
+    (cluster_,) = recording.of(CLUSTER)
+    pools, region = cluster_.get("agentPoolProfiles"), cluster_.get("location")
+    nodes: Counter[str] = Counter()
+    for pool in pools:
+        zones = pool["availabilityZones"]
+        nodes.update({f"{region}-{zone}": pool["count"] / len(zones) for zone in zones})
+    return SystemPoolSeen(
+        nodes=nodes,
+        machine_types=frozenset(pool["vmSize"] for pool in pools),
+        cards=any(pool.get("gpuProfile") for pool in pools),
+        labels=[dict(pool.get("nodeLabels") or {}) for pool in pools],
+        tags=[dict(pool["tags"]) for pool in pools],
+    )

@@ -3,10 +3,15 @@
 from tests.components.contract_cluster import ClusterSeen
 from tests.components.contract_network import NetworkSeen
 from tests.components.contract_node_pool import NodePoolSeen
+from tests.components.contract_stores import StoreSeen
+from tests.components.contract_system_pool import SystemPoolSeen
 
 CLUSTER, PROVIDER, ACCOUNT = "gcp:container/cluster:Cluster", "pulumi:providers:gcp", "project"
 POOL, ADDRESS = "gcp:container/nodePool:NodePool", "gcp:compute/address:Address"
 NAT, MEMBER = "gcp:compute/routerNat:RouterNat", "gcp:serviceaccount/iAMMember:IAMMember"
+KEY, BUCKET = "gcp:kms/cryptoKey:CryptoKey", "gcp:storage/bucket:Bucket"
+REPOSITORY = "gcp:artifactregistry/repository:Repository"
+EVERYBODY = ("allUsers", "allAuthenticatedUsers")
 COSTS = frozenset({CLUSTER, ADDRESS})
 EVERYTHING = "ALL_SUBNETWORKS_ALL_IP_RANGES"
 
@@ -73,3 +78,52 @@ def addresses(recording):
     """Address of the gateway -> whether it is a static one of version 4."""
     found = [row for row in recording.of(ADDRESS) if "gateway_address" in row.parent]
     return {row.urn: row.get("ipVersion") in (None, "IPV4") and row.get("addressType") == "EXTERNAL" for row in found}
+
+
+def keys(recording):
+    return frozenset(row.urn for row in recording.of(KEY))
+
+
+def store(recording, role):
+    rows = [row for row in recording.resources if f"outlast:{role}:" in row.parent]
+    holders = tuple(row for row in rows if row.type in (KEY, REPOSITORY, BUCKET))
+    granted = [row for row in rows if row.get("member") in EVERYBODY]
+    return StoreSeen(
+        holders=holders,
+        exposed=[row.urn for row in (*granted, *(row for row in holders if row.type == BUCKET and not _is_shut(row)))],
+        guarded={(row.get("deletionPolicy"), bool(row.get("forceDestroy"))) for row in holders} == {("PREVENT", False)},
+        locked_with=frozenset.intersection(*(_locked_with(recording, row) for row in holders)),
+    )
+
+
+def _locked_with(recording, holder):
+    return keys(recording) & {urn for name in _LOCKS for urn in holder.property_dependencies.get(name, ())}
+
+
+_LOCKS = ("encryption", "kmsKeyName")
+"""Inputs that name a key."""
+
+
+def _is_shut(bucket):
+    return bucket.get("publicAccessPrevention") == "enforced" and bucket.get("uniformBucketLevelAccess") is True
+
+
+def tags_fixed(recording):
+    return {row.get("dockerConfig.immutableTags") for row in recording.of(REPOSITORY)} == {True}
+
+
+def versioned(recording):
+    (row,) = [row for row in recording.of(BUCKET) if "outlast:weights:" in row.parent]
+    return row.get("versioning.enabled") is True
+
+
+def system_pool(recording):
+    """GKE counts nodes by the zone."""
+    pools = [row for row in recording.of(POOL) if "outlast:system_pool:" in row.parent]
+    return SystemPoolSeen(
+        nodes={zone: row.get("nodeCount") for row in pools for zone in row.get("nodeLocations")},
+        machine_types=frozenset(row.get("nodeConfig.machineType") for row in pools),
+        cards=any(row.get("nodeConfig.guestAccelerators") for row in pools),
+        labels=[dict(row.get("nodeConfig.labels")) for row in pools],
+        tags=[dict(row.get("nodeConfig.resourceLabels")) for row in pools],
+    )

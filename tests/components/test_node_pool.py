@@ -6,7 +6,7 @@ from components.node_pool import azure, gcp
 from outlast.errors import ConfigError
 from outlast.intent.partitions import mig_profiles
 from tests.builders import facts
-from tests.components.clouds import KEY, clouds, lock_with, recorded
+from tests.components.clouds import KEY, lock_with, recorded
 from tests.components.contract_node_pool import ROWS, NodePoolContract
 from tests.components.reading_aws import TEMPLATE
 
@@ -14,11 +14,6 @@ ONE_EACH = {"1g.10gb": "MIG1g", "2g.20gb": "MIG2g", "3g.40gb": "MIG3g", "4g.40gb
 """Profile of an H100 -> the API's word. Source: azure-native, enum GPUInstanceProfile."""
 GROUP_TAG = "aws:autoscaling/tag:Tag"
 ELASTIC = ROWS["elastic"]
-
-
-@pytest.fixture(params=clouds("node_pool"))
-def cloud(request):
-    return request.param
 
 
 @pytest.fixture(params=ROWS)

@@ -13,12 +13,14 @@ from typing import Any
 
 import yaml
 
+from outlast.intent import stack_order
 from simcloud.life import prepare
+from tests.builders import demo_intent
 
 REPO = Path(__file__).parents[2]
 FLEET = "demo"
-STACKS = ("global", "us-east", "eu-west", "eu-north", "eu-central", "ap-south", "routing")
-REGIONS = tuple(part for part in STACKS if part not in ("global", "routing"))
+STACKS = tuple(stack.partition(".")[2] for stack in stack_order(demo_intent()))
+REGIONS = tuple(demo_intent().regions)
 
 
 @dataclass(frozen=True)

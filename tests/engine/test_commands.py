@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,8 @@ from tests.engine.simulation import FLEET, REPO, STACKS, Simulation
 
 pytestmark = pytest.mark.engine
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+_SILENT_S = 90
+"""A command that shows nothing for so long hangs."""
 INCOMPLETE = "its outputs are incomplete, so it counts as not deployed; run 'pulumi up -s demo.eu-north'"
 
 
@@ -89,24 +91,30 @@ def test_a_failed_up_names_the_cause_and_where_the_fleet_stands(empty: Simulatio
 
 def test_an_interrupted_up_says_what_to_do(empty: Simulation) -> None:
     command = [sys.executable, "-c", "from outlast.cli import main; main()", "sim", "up", FLEET]
+    screen, terminal = os.openpty()
     with subprocess.Popen(
-        command,
-        cwd=REPO,
-        env=empty.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+        command, cwd=REPO, env=empty.environment(), stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal
     ) as up:
-        deadline = time.monotonic() + 60
-        while not resources(empty.sim):
-            assert time.monotonic() < deadline, "nothing was made"
-            time.sleep(0.05)
+        os.close(terminal)
+        output = _read(screen, until="created Key")
         up.send_signal(signal.SIGINT)
-        output, _ = up.communicate(timeout=90)
+        output += _read(screen)
+    os.close(screen)
     assert up.returncode == 130, output
-    assert output.endswith("interrupted; what was under way may be half done: run the same command again\n")
+    assert output.endswith("interrupted; what was under way may be half done: run the same command again\r\n")
     assert "Traceback" not in output, output
+
+
+def _read(screen: int, until: str | None = None) -> str:
+    """Read what a command shows on its terminal: up to some words, or to its end."""
+    shown = b""
+    while until is None or until.encode() not in shown:
+        assert select.select([screen], [], [], _SILENT_S)[0], shown.decode()
+        try:
+            shown += os.read(screen, 4096)
+        except OSError:  # how Linux says that nobody writes any more
+            break
+    return shown.decode()
 
 
 def test_a_refresh_of_a_lost_region_fails(deployed: Simulation) -> None:

@@ -149,7 +149,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("changes", "says"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_one_message_states_the_facts_of(changes, says, tmp_path):
+def test_a_mistake_is_told_in_one_message_with_its_facts(changes, says, tmp_path):
     changes = {key: value for key, value in changes.items() if value is not None or key.endswith("access")}
     write_demo(tmp_path, "regions", changes)
     lines = messages_of(tmp_path)

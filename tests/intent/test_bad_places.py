@@ -279,7 +279,7 @@ CASES = [*PLACES, *RULES]
 
 
 @pytest.mark.parametrize(("stem", "changes", "says"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_one_message_states_the_facts_of(stem, changes, says, tmp_path):
+def test_a_mistake_is_told_in_one_message_with_its_facts(stem, changes, says, tmp_path):
     write_demo(tmp_path, stem, changes)
     lines = messages_of(tmp_path)
     assert [line for line in lines if line.startswith("demo/") and all(word in line for word in says)], lines

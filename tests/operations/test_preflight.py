@@ -359,19 +359,19 @@ def spoken(case: Situation) -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_it_speaks_against(name):
+def test_preflight_speaks_against_what_is_wrong_and_nothing_else(name):
     build, expected = FAILING[name]
     assert spoken(build()) == expected
 
 
 @pytest.mark.parametrize("name", PASSING)
-def test_it_lets_pass(name):
+def test_preflight_lets_pass_what_comes_close(name):
     build, _ = PASSING[name]
     assert spoken(build()) == set()
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_what_it_speaks_against_is_said_with_place_and_cure(name):
+def test_what_preflight_speaks_against_is_said_with_place_and_cure(name):
     problems = [finding.problem for finding in preflight(FAILING[name][0]()) if finding.problem]
     assert problems
     assert all(problem.where and problem.what and problem.do for problem in problems)

@@ -291,7 +291,7 @@ def messages(changes: Changes, *regions: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("changes", "says"), REFUSED.values(), ids=list(REFUSED))
-def test_one_message_states_the_facts_of(changes, says):
+def test_a_mistake_is_told_in_one_message_with_its_facts(changes, says):
     lines = messages(changes)
     assert [line for line in lines if all(fact in line for fact in says)], lines
     # The same mistake may show in the other region, nowhere else.

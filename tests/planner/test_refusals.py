@@ -99,7 +99,7 @@ def test_only_the_smallest_conflict_is_named():
     assert len(raised.value.problems) == 1
 
 
-def test_a_short_reservation():
+def test_a_reservation_that_is_too_small_is_named_with_the_nodes_to_reserve():
     held = {"r-1": {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 1}}
     intent = make_intent(
         regions=with_pools(gh100={"zones": ["use1-az1"], "capacity": "reserved", "reservation": "r-1"}),

@@ -25,7 +25,7 @@ def test_the_programmes_kv_budget_and_tokens():
 
 
 @pytest.mark.parametrize(("context", "sequences"), [(8_000, 190), (32_000, 48)])
-def test_the_programmes_concurrency(context, sequences):
+def test_the_programmes_replica_holds_the_programmes_sequences(context, sequences):
     assert nominal().sequences(context) == pytest.approx(sequences, rel=0.02)
 
 

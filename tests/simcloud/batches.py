@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simcloud.row import AnyCase
+from simcloud.row import WorldwideName
 from tests.simcloud.conftest import CONFIG, DROP, WORLD_DOCUMENT, changed
 from tests.simcloud.examples import PROVIDER, Example, Plan, needs, plan, row
 from tests.simcloud.standing import CLUSTER, kubeconfig
@@ -90,7 +90,7 @@ class Place:
     def entry(self, name: str, kind: str, inputs: Mapping[str, Any], after: tuple[str, ...]) -> Entry:
         """Declare one resource; a name that the whole world shares is made one of this place."""
         shared = row(kind).name
-        worldwide = shared and {f"{{{shared.path}}}", AnyCase(shared.path)} & {*row(kind).unique}
+        worldwide = shared and {f"{{{shared.path}}}", WorldwideName(shared.path)} & {*row(kind).unique}
         if self.number and shared and worldwide and shared.path in inputs:
             inputs = {**inputs, shared.path: f"{inputs[shared.path]}{self.number}"}
         return {

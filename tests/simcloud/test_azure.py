@@ -63,9 +63,6 @@ def network(**change: Any) -> dict[str, Any]:
     return {"resourceGroupName": "eu-north", "virtualNetworkName": "net", **space, **change}
 
 
-# ---------------------------------------------------------------- places
-
-
 def test_a_subscription_that_the_credentials_do_not_reach_is_refused(azure: Plugin) -> None:
     with pytest.raises(Refusal, match="do not reach the subscription"):
         azure.configure(subscriptionId="99999999-0000-4000-8000-000000000000", location="swedencentral")
@@ -133,9 +130,6 @@ def test_a_role_is_given_once_whatever_the_assignment_is_called(site: Site, azur
         azure.create(ASSIGNMENT, "again", again)
 
 
-# ---------------------------------------------------------------- previews
-
-
 def paths(value: Any, path: str = "") -> Iterator[str]:
     """Every dotted path into a value."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -160,9 +154,6 @@ def test_what_is_not_known_yet_is_no_violation(azure: Plugin, name: str) -> None
     known = unknown_where_it_refers(inputs)
     for path in paths(known):
         azure.preview(kind, name, changed(known, {path: UNKNOWN}))
-
-
-# ---------------------------------------------------------------- names
 
 
 def test_an_omitted_name_is_made_up_and_marked_so_that_a_successor_comes_first(site: Site, azure: Plugin) -> None:
@@ -197,9 +188,6 @@ def test_the_name_of_a_deleted_vault_stays_taken(site: Site, azure: Plugin, name
     assert all(item.kept for item in site.clouds.every("azure") if item.type in (VAULT, KEY))
     with pytest.raises(Refusal, match=r"exists already.*\n?.*"):
         azure.create(VAULT, "another", planned(site, "vault", vaultName=name))
-
-
-# ---------------------------------------------------------------- what goes with what
 
 
 def test_a_group_takes_everything_inside_with_it(site: Site, azure: Plugin) -> None:
@@ -243,9 +231,6 @@ def test_a_cluster_takes_its_load_balancers_with_it(site: Site, azure: Plugin) -
     assert not site.clouds.every(kind=LOAD_BALANCER)
 
 
-# ---------------------------------------------------------------- functions
-
-
 def invoked(azure: Plugin, function: str = CREDENTIALS, **given: str) -> str:
     answer = azure.provider.Invoke(provider_pb2.InvokeRequest(tok=function, args=encode(given)), Context())
     (entry,) = decode(getattr(answer, "return"))["kubeconfigs"]
@@ -281,9 +266,6 @@ def test_a_cluster_of_another_subscription_hands_out_nothing(site: Site, azure: 
     azure.operations.session = replace(azure.operations.session, account="other")
     with pytest.raises(Refusal, match="there is no cluster"):
         invoked(azure, resourceGroupName="eu-north", resourceName="eu-north")
-
-
-# ---------------------------------------------------------------- pools
 
 
 def test_a_pool_counts_against_the_quota_of_its_clusters_location(site: Site) -> None:

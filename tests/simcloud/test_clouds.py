@@ -115,9 +115,6 @@ def test_a_function_is_refused(plugins: Mapping[str, Plugin]) -> None:
         plugins["aws"].provider.Invoke(provider_pb2.InvokeRequest(tok="aws:index/getRegion:getRegion"), Context())
 
 
-# ---------------------------------------------------------------- shapes
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -152,9 +149,6 @@ def test_unknown_values_are_never_a_violation(plugins: Mapping[str, Plugin]) -> 
 def test_numbers_arrive_as_floats_and_leave_as_they_came(plugins: Mapping[str, Plugin]) -> None:
     made = plugins["aws"].create(KEY, "key", {"deletionWindowInDays": 7.0})
     assert made.outputs["deletionWindowInDays"] == 7
-
-
-# ---------------------------------------------------------------- names
 
 
 def test_an_omitted_name_is_made_from_the_logical_one_and_kept(plugins: Mapping[str, Plugin]) -> None:
@@ -196,9 +190,6 @@ def test_what_a_cloud_never_deletes_must_be_adopted(plugins: Mapping[str, Plugin
         plugins["gcp"].create(RING, "ring", {"name": "outlast", "location": "europe-west4"})
 
 
-# ---------------------------------------------------------------- places
-
-
 def test_a_resources_own_region_goes_before_the_providers(plugins: Mapping[str, Plugin]) -> None:
     made = plugins["aws"].create(KEY, "key", {"region": "eu-north-1"})
     assert ":eu-north-1:" in made.outputs["arn"]
@@ -223,9 +214,6 @@ def test_a_name_that_a_preview_cannot_know_is_not_refused_before_the_update(plug
     plugins["aws"].preview(kind, "versioning", versioning)
     with pytest.raises(Refusal, match="there is no Bucket"):
         plugins["aws"].create(kind, "versioning", versioning)
-
-
-# ---------------------------------------------------------------- machines
 
 
 @pytest.mark.parametrize("ask", ["preview", "create"])
@@ -280,9 +268,6 @@ def test_a_reservation_is_refused_beyond_what_is_held(site: Site) -> None:
 def test_reserved_machines_use_the_reservation(site: Site) -> None:
     site.plugins["aws"].create(NODES, "nodes", reserved(eks(site), "cr-1", 2))
     assert site.clouds.used("reservation|cr-1") == 2
-
-
-# ---------------------------------------------------------------- updates
 
 
 def test_an_update_preview_keeps_invented_values_known(plugins: Mapping[str, Plugin]) -> None:

@@ -26,8 +26,6 @@ from tests.simcloud.conftest import (
     set_fault,
 )
 
-# ---------------------------------------------------------------- clusters
-
 
 def kubernetes(site: Site) -> Site:
     """A cluster with a gateway that has a load balancer."""
@@ -76,9 +74,6 @@ def test_objects_go_with_their_cluster_and_its_load_balancer_stays_and_blocks_th
     assert not site.clouds.every("kubernetes")
     with pytest.raises(Refusal, match="used by loadBalancer gateway"):
         site.plugins["gcp"].delete(site.made["network"])
-
-
-# ---------------------------------------------------------------- faults
 
 
 def test_a_lost_region_answers_nothing(site: Site) -> None:
@@ -222,9 +217,6 @@ def test_a_fault_strikes_at_least_once(plugins: Mapping[str, Plugin], times: int
 def test_a_lasting_fault_takes_no_number_of_times(plugins: Mapping[str, Plugin]) -> None:
     with pytest.raises(EnvironmentProblem, match="lasts until it is lifted"):
         set_fault(plugins["aws"].clouds, "stockout", STOCKOUT, 2)
-
-
-# ---------------------------------------------------------------- what a killed plugin leaves behind
 
 
 def test_a_taken_name_comes_with_the_command_that_adopts_it(site: Site) -> None:

@@ -1,6 +1,6 @@
 """Every row makes its resource, and every refusal refuses: the examples stand in `cases/*.yaml`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -21,10 +21,54 @@ from tests.simcloud.conftest import (
 from tests.simcloud.examples import Example, demanded, examples, plan, row
 from tests.simcloud.standing import Standing, stand
 
+NAMELESS = {("aws", "nat"), ("aws", "gateway_endpoint")}
+"""What shares a row with others that have a name of their own: it has no address, or no private name."""
 MANY = 25
 """Ways of refusal that a cloud must have at least. Source: the issue that made the three clouds complete."""
 
-EVERY = [pytest.param(package, name, id=f"{package}-{name}") for package in packages() for name in plan(package)]
+ENTRIES = [(package, name, *entry) for package in packages() for name, entry in plan(package).items()]
+
+
+def cases(found: Iterable[tuple[str, ...]]) -> list[Any]:
+    """Cases by package, name and whatever else they say."""
+    return [pytest.param(*words, id="-".join(words)) for words in found]
+
+
+def fixed(kind: str) -> frozenset[str]:
+    """Inputs that cannot change in place."""
+    known = row(kind)
+    return known.immutable | ({known.name.path} if known.name else set())
+
+
+EVERY = cases((package, name) for package, name, _, _ in ENTRIES)
+STATED = cases((package, name) for package, name, kind, _ in ENTRIES if kind in cloud_of(package).rows)
+UNIQUE = cases(
+    (package, name) for package, name, kind, _ in ENTRIES if row(kind).unique and (package, name) not in NAMELESS
+)
+REFERRED = cases(
+    (package, name, where.replace("[", ".").replace("]", ""))
+    for package, name, kind, inputs in ENTRIES
+    for reference in row(kind).references
+    for where, _ in at(inputs, reference.path)
+)
+"""With the input that refers."""
+HELD = cases(
+    sorted(
+        {
+            (package, str(value)[1:].split(".")[0])
+            for package, _, kind, inputs in ENTRIES
+            for reference in row(kind).references
+            for _, value in (at(inputs, reference.path) if reference.holds else ())
+        }
+    )
+)
+FIXED = cases((package, name) for package, name, kind, _ in ENTRIES if fixed(kind))
+NAMED = cases(
+    (package, name, wanted.path)
+    for package, name, kind, _ in ENTRIES
+    if (wanted := row(kind).name) is not None and wanted.pattern
+)
+"""With the input that is the name."""
 EXAMPLES = [pytest.param(example, id=str(example)) for package in packages() for example in examples(package)]
 
 
@@ -70,58 +114,47 @@ def paths(value: Any, path: str = "") -> Iterator[str]:
             yield from paths(item, f"{path}.{key}".lstrip("."))
 
 
-@pytest.mark.parametrize(("package", "name"), EVERY)
+@pytest.mark.parametrize(("package", "name"), STATED)
 def test_an_unknown_argument_is_refused(standing: Standing, package: str, name: str) -> None:
     kind, inputs = plan(package)[name]
-    if kind in cloud_of(package).rows:
-        failures = standing.plugin(package).check(kind, name, {**inputs, "nonsense": 1}).failures
-        assert any("not an argument" in failure.reason for failure in failures)
+    failures = standing.plugin(package).check(kind, name, {**inputs, "nonsense": 1}).failures
+    assert any("not an argument" in failure.reason for failure in failures)
 
 
-@pytest.mark.parametrize(("package", "name"), EVERY)
-def test_a_reference_that_leads_nowhere_is_refused(standing: Standing, package: str, name: str) -> None:
-    kind = plan(package)[name][0]
-    for reference in row(kind).references:
-        for where, _ in at(given(standing, package, name), reference.path):
-            path = where.replace("[", ".").replace("]", "")
-            with pytest.raises(Refusal, match="there is no"):
-                standing.plugin(package).create(kind, name, given(standing, package, name, {path: "missing"}))
+@pytest.mark.parametrize(("package", "name", "path"), REFERRED)
+def test_a_reference_that_leads_nowhere_is_refused(standing: Standing, package: str, name: str, path: str) -> None:
+    with pytest.raises(Refusal, match="there is no"):
+        standing.plugin(package).create(plan(package)[name][0], name, given(standing, package, name, {path: "missing"}))
 
 
-@pytest.mark.parametrize(("package", "name"), EVERY)
+@pytest.mark.parametrize(("package", "name"), FIXED)
 def test_what_cannot_change_in_place_is_replaced(standing: Standing, package: str, name: str) -> None:
-    made, known = standing.made(package, name), row(plan(package)[name][0])
-    fixed = known.immutable | ({known.name.path} if known.name else set())
-    for path in (path for path in fixed if first(made.inputs, path) is not None):
-        urn = urn_of(made.type, name)
-        found = standing.plugin(package).operations.diff(urn, made.inputs, changed(made.inputs, {path: "other"}))
-        assert found.replaces, path
+    made, replaced = standing.made(package, name), {}
+    for path in (path for path in fixed(made.type) if first(made.inputs, path) is not None):
+        news = changed(made.inputs, {path: "other"})
+        replaced[path] = standing.plugin(package).operations.diff(urn_of(made.type, name), made.inputs, news).replaces
+    assert replaced
+    assert all(replaced.values()), replaced
 
 
-@pytest.mark.parametrize(("package", "name"), EVERY)
+@pytest.mark.parametrize(("package", "name"), UNIQUE)
 def test_a_second_one_of_the_same_name_is_refused(standing: Standing, package: str, name: str) -> None:
-    kind, inputs = plan(package)[name][0], given(standing, package, name)
-    if standing.plugin(package).operations._keys(row(kind), inputs):
-        with pytest.raises(Refusal, match="exists already"):
-            standing.plugin(package).create(kind, f"{name}-again", inputs)
+    inputs = given(standing, package, name)
+    with pytest.raises(Refusal, match="exists already"):
+        standing.plugin(package).create(plan(package)[name][0], f"{name}-again", inputs)
 
 
-@pytest.mark.parametrize(("package", "name"), EVERY)
-def test_a_malformed_name_is_refused(standing: Standing, package: str, name: str) -> None:
-    kind, wanted = plan(package)[name][0], row(plan(package)[name][0]).name
-    if wanted and wanted.pattern:
-        with pytest.raises(Refusal, match="is not a name the cloud takes"):
-            standing.plugin(package).checked(kind, name, given(standing, package, name, {wanted.path: "Not! " * 99}))
+@pytest.mark.parametrize(("package", "name", "path"), NAMED)
+def test_a_malformed_name_is_refused(standing: Standing, package: str, name: str, path: str) -> None:
+    inputs = given(standing, package, name, {path: "Not! " * 99})
+    with pytest.raises(Refusal, match="is not a name the cloud takes"):
+        standing.plugin(package).checked(plan(package)[name][0], name, inputs)
 
 
-@pytest.mark.parametrize(("package", "name"), EVERY)
+@pytest.mark.parametrize(("package", "name"), HELD)
 def test_what_is_held_cannot_be_deleted(standing: Standing, package: str, name: str) -> None:
-    kind, inputs = plan(package)[name]
-    for reference in row(kind).references:
-        for _, value in at(inputs, reference.path) if reference.holds else ():
-            target = standing.made(package, str(value)[1:].split(".")[0])
-            with pytest.raises(Refusal, match=r"used by|mapped public"):
-                standing.plugin(package).delete(target)
+    with pytest.raises(Refusal, match=r"used by|mapped public"):
+        standing.plugin(package).delete(standing.made(package, name))
 
 
 @pytest.mark.parametrize(("package", "name"), EVERY)

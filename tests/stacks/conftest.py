@@ -4,13 +4,14 @@ from functools import cache
 
 import pytest
 
+from outlast.intent import stack_order
 from outlast.intent.stacks import parse
 from outlast.lock import read_lock
 from stacks.run import declare
 from tests.builders import CONFIG, demo_intent
 from tests.recording import record
 
-STACKS = ("demo.global", *(f"demo.{region}" for region in demo_intent().regions), "demo.routing")
+STACKS = stack_order(demo_intent())
 
 
 @cache

@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterator
 
+from simcloud.kubernetes_words import minor
 from simcloud.refusals import Violation
 from simcloud.row import Case, Reference, Row, one_of, refusal
-from simcloud.rows.aws.cluster import CLUSTER, ENTRY, IN_CLUSTER, NODE_GROUP, minor
+from simcloud.rows.aws.cluster import CLUSTER, ENTRY, IN_CLUSTER, NODE_GROUP
 from simcloud.rows.aws.identity import ROLE, untrusting
 
 PODS = "pods.eks.amazonaws.com"

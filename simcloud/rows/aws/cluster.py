@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from simcloud.addresses import authority
+from simcloud.kubernetes_words import one_step
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Name, Reference, Row, between, one_of, refusal
 from simcloud.rows.aws.identity import KEY, ROLE, untrusting
@@ -29,12 +30,6 @@ _CLUSTER_NAME = Name(
     says="letters, digits, hyphens and underscores, starting with a letter or digit",
 )
 IN_CLUSTER = Reference(path="clusterName", types=(CLUSTER,), named=True, cascades=True)
-
-
-def minor(version: object) -> int:
-    """The minor number of a Kubernetes version such as `1.36`."""
-    match = re.fullmatch(r"v?1\.(\d+).*", str(version))
-    return int(match[1]) if match else 0
 
 
 def zone_of_subnet(case: Case, subnet: object) -> str:
@@ -69,19 +64,6 @@ def _version_not_offered(case: Case) -> Iterator[Violation]:
             got=f"'{version}'",
             allowed=", ".join(known),
             do="Choose one of these",
-        )
-
-
-@refusal(f"{_EKS}, Update existing cluster to new Kubernetes version", phase="plan", watch=("version",))
-def _version_step(case: Case) -> Iterator[Violation]:
-    old, new = minor((case.old or {}).get("version")), minor(case.get("version"))
-    if old and new and not old <= new <= old + 1:
-        yield Violation(
-            property="version",
-            what="a control plane moves up one minor version at a time",
-            got=f"1.{old} to 1.{new}",
-            allowed=f"1.{old} or 1.{old + 1}",
-            do="Go step by step",
         )
 
 
@@ -215,7 +197,9 @@ ROWS = (
         refusals=(
             _version_malformed,
             _version_not_offered,
-            _version_step,
+            refusal(f"{_EKS}, Update existing cluster to new Kubernetes version", phase="plan", watch=("version",))(
+                one_step("version")
+            ),
             _role_closed_to_eks,
             _no_way_to_the_api,
             _scoring,

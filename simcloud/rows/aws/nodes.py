@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from simcloud.kubernetes_words import is_label_key, is_label_value, minor
 from simcloud.refusals import Violation
-from simcloud.row import Case, Name, Nodes, Reference, Row, one_of, refusal
-from simcloud.rows.aws.cluster import CLUSTER, GROUP_TAG, NODE_GROUP, TEMPLATE, minor, zone_of_subnet
+from simcloud.row import Case, Name, Nodes, Reference, Row, one_of, refusal, reservation_elsewhere
+from simcloud.rows.aws.cluster import CLUSTER, GROUP_TAG, NODE_GROUP, TEMPLATE, zone_of_subnet
 from simcloud.rows.aws.identity import ROLE, untrusting
 from simcloud.rows.aws.network import SUBNET
 from simcloud.rows.aws.templates import machine_type_unknown
+from simcloud.world import Reservation
 
 _ARN = "arn:aws:eks:{region}:{account}"
 _EKS = "Amazon EKS User Guide"
@@ -84,20 +85,6 @@ def _newer_than_its_cluster(case: Case) -> Iterator[Violation]:
             got=str(case.get("version")),
             allowed=f"up to {cluster.inputs.get('version')}",
             do="Upgrade the cluster first",
-        )
-
-
-@refusal("Amazon EC2 User Guide, Targeted Capacity Reservations", phase="apply", watch=("launchTemplate", "subnetIds"))
-def _reservation_elsewhere(case: Case) -> Iterator[Violation]:
-    nodes = node_group(case)
-    held = case.world.reservations.get(nodes.reservation)
-    if held and (held.machine_type != nodes.machine_type or not nodes.zones <= {held.zone}):
-        yield Violation(
-            property="launchTemplate",
-            what=f"reservation '{held.id}' is for other machines",
-            got=f"{nodes.machine_type} in {', '.join(sorted(nodes.zones))}",
-            allowed=f"{held.machine_type} in {held.zone}",
-            do="Use the reservation's machine type and zone",
         )
 
 
@@ -203,12 +190,15 @@ _IMAGES = (
 def _label_malformed(case: Case) -> Iterator[Violation]:
     for where, value in case.each("labels.*"):
         key = where.removeprefix("labels.")
-        if not re.fullmatch(
-            r"([a-z0-9.-]{1,253}/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", key
-        ) or not re.fullmatch(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?", str(value)):
+        if not is_label_key(key) or not is_label_value(str(value)):
             yield Violation(
                 property=where, what="is not a label", got=f"{key}={value}", do="Use at most 63 letters, digits, - _ ."
             )
+
+
+def _taken(case: Case) -> tuple[Nodes, Reservation | None]:
+    nodes = node_group(case)
+    return nodes, case.world.reservations.get(nodes.reservation)
 
 
 def node_group(case: Case) -> Nodes:
@@ -311,7 +301,11 @@ ROWS = (
             _machine_type_given_twice,
             _template_version_missing,
             _newer_than_its_cluster,
-            _reservation_elsewhere,
+            refusal(
+                "Amazon EC2 User Guide, Targeted Capacity Reservations",
+                phase="apply",
+                watch=("launchTemplate", "subnetIds"),
+            )(reservation_elsewhere("launchTemplate", _taken)),
             _block_and_template,
             _role_closed_to_machines,
             _subnet_in_template,

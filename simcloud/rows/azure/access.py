@@ -22,9 +22,6 @@ def _identities(case: Case) -> list[object]:
     return [value for _, value in case.each("identity.userAssignedIdentities.*")]
 
 
-# ---------------------------------------------------------------- identity and access
-
-
 @refusal(f"{_ROLES}: bring your own network, kubelet identity or key")
 def _system_identity(case: Case) -> Iterator[Violation]:
     kind = "" if case.unsure("identity.type") else str(case.get("identity.type", "SystemAssigned"))
@@ -116,9 +113,6 @@ def _issuer_turned_off(case: Case) -> Iterator[Violation]:
     before = ((case.old or {}).get("oidcIssuerProfile") or {}).get("enabled")
     if before is True and case.get("oidcIssuerProfile.enabled") is not True:
         yield Violation(property="oidcIssuerProfile.enabled", what="stays on", do="Leave it true")
-
-
-# ---------------------------------------------------------------- keys, names, tiers
 
 
 @refusal(f"{_KMS}: private key vaults")

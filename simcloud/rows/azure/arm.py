@@ -58,9 +58,6 @@ FULL = ("Owner", "Contributor")
 """Roles that may do everything but, for the second, give roles."""
 
 
-# ---------------------------------------------------------------- ids and names
-
-
 def arm_id(kind: str, *names: str) -> str:
     """Return the id template of a type such as `Microsoft.Network/virtualNetworks/subnets`, from its inputs' names."""
     namespace, *types = kind.split("/")
@@ -114,9 +111,6 @@ def guid(_logical: str, digits: str) -> str:
 def said(kind: str, name: str, **more: Any) -> dict[str, Any]:
     """Outputs that every resource has, and more."""
     return {"name": f"{{{name}}}", "type": kind, **more}
-
-
-# ---------------------------------------------------------------- judgements that several types share
 
 
 def zone_names(case: Case, zones: Iterable[object], location: str = "") -> frozenset[str]:

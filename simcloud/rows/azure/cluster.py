@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simcloud.addresses import authority
+from simcloud.kubernetes_words import minor, one_step
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Reference, Row, between, one_of, refusal
 from simcloud.rows.azure import access, clusters
@@ -14,7 +15,7 @@ from simcloud.rows.azure.arm import IDENTITY, arm_id, arm_name, copied, fixed, g
 from simcloud.rows.azure.data import KEY
 from simcloud.rows.azure.network import SUBNET
 from simcloud.rows.azure.nodes import pools_of
-from simcloud.rows.azure.pools import AKS, CLUSTER, EVERY_POOL, minor, nodes_of, pools, version_unknown
+from simcloud.rows.azure.pools import AKS, CLUSTER, EVERY_POOL, SKEW, nodes_of, pools, version_unknown
 from simcloud.rows.azure.pools import said as value_of
 from simcloud.rows.azure.private import REGISTRY, VAULT
 from simcloud.state import Stored
@@ -24,8 +25,6 @@ __all__ = ["CLUSTER", "ROWS", "kubeconfig"]
 _CLUSTER_ID = arm_id("Microsoft.ContainerService/managedClusters", "resourceName")
 _WINDOW_KIND = "Microsoft.ContainerService/managedClusters/maintenanceConfigurations"
 _WINDOWS = f"{AKS}, Use planned maintenance"
-_SKEW = 3
-"""Minor versions that a pool may be behind. Source: AKS documentation, Supported Kubernetes versions."""
 
 _FIXED = (
     "apiServerAccessProfile.subnetId",
@@ -53,9 +52,6 @@ _FIXED_NETWORK = (
     "serviceCidr",
 )
 """Source: pulumi-azure-native, `provider/pkg/gen/replacement.go`."""
-
-
-# ---------------------------------------------------------------- pools inside
 
 
 @refusal("pulumi-azure-native, containerservice.ManagedCluster; AKS documentation, Use system node pools")
@@ -90,26 +86,9 @@ def _cluster_fixed(case: Case) -> Iterator[Violation]:
     yield from fixed(case, _FIXED, "a cluster that exists")
 
 
-# ---------------------------------------------------------------- versions
-
-
 @refusal(f"{AKS}, Supported Kubernetes versions", phase="plan", watch=("kubernetesVersion",))
 def _version_of_cluster_unknown(case: Case) -> Iterator[Violation]:
     yield from version_unknown(case, "kubernetesVersion", case.get("kubernetesVersion"))
-
-
-@refusal(
-    f"{AKS}, Upgrade the control plane: minor versions cannot be skipped", phase="plan", watch=("kubernetesVersion",)
-)
-def _version_step(case: Case) -> Iterator[Violation]:
-    before, now = minor((case.old or {}).get("kubernetesVersion")), minor(case.get("kubernetesVersion"))
-    if before and now and not before <= now <= before + 1:
-        yield Violation(
-            property="kubernetesVersion",
-            what="a control plane moves up one minor version at a time",
-            got=f"1.{before} to 1.{now}",
-            do="Go step by step",
-        )
 
 
 @refusal(f"{AKS}, Upgrade node pools: how far a pool may be behind", phase="apply", watch=("kubernetesVersion",))
@@ -117,17 +96,15 @@ def _pools_left_behind(case: Case) -> Iterator[Violation]:
     now = minor(case.get("kubernetesVersion"))
     for pool in pools_of(case, case.own):
         theirs = minor(pool.inputs.get("orchestratorVersion"))
-        if now and theirs and theirs < now - _SKEW:
+        if now and theirs and theirs < now - SKEW:
             yield Violation(
                 property="kubernetesVersion",
                 what=f"pool {pool.name} would be too far behind",
                 got=f"1.{theirs}",
-                allowed=f"from 1.{now - _SKEW}",
+                allowed=f"from 1.{now - SKEW}",
                 do="Upgrade the pool first",
             )
 
-
-# ---------------------------------------------------------------- windows
 
 _SCHEDULES = ("aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule")
 
@@ -157,9 +134,6 @@ def _one_schedule(case: Case) -> Iterator[Violation]:
         yield Violation(
             property="maintenanceWindow.schedule", what="has exactly one rhythm", got=", ".join(kinds), do="Give one"
         )
-
-
-# ---------------------------------------------------------------- what it becomes
 
 
 def _host(inputs: Mapping[str, Any], digits: str, region: str) -> tuple[str, str]:
@@ -290,7 +264,11 @@ ROWS = (
             _version_of_inline_pool,
             _cluster_fixed,
             _version_of_cluster_unknown,
-            _version_step,
+            refusal(
+                f"{AKS}, Upgrade the control plane: minor versions cannot be skipped",
+                phase="plan",
+                watch=("kubernetesVersion",),
+            )(one_step("kubernetesVersion")),
             _pools_left_behind,
             *EVERY_POOL,
             *clusters.REFUSALS,

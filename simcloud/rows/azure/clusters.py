@@ -19,9 +19,6 @@ _PRIVATE = f"{AKS}, Create a private cluster"
 _NET, _ACCESS = "networkProfile", "apiServerAccessProfile"
 
 
-# ---------------------------------------------------------------- network
-
-
 @refusal(_CILIUM)
 def _cilium_needs(case: Case) -> Iterator[Violation]:
     if case.unsure(*(f"{_NET}.{key}" for key in ("networkDataplane", "networkPlugin", "networkPluginMode"))):
@@ -105,9 +102,6 @@ def _subnet_without_nat(case: Case) -> Iterator[Violation]:
             yield Violation(
                 property=where, what=f"subnet {subnet.name} has no NAT gateway", do="Give the subnet its gateway first"
             )
-
-
-# ---------------------------------------------------------------- API server
 
 
 @refusal(_API_SUBNET)

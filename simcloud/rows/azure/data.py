@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from simcloud.refusals import Violation
-from simcloud.row import AnyCase, Born, Case, Row, between, one_of, refusal
+from simcloud.row import Born, Case, Row, WorldwideName, between, one_of, refusal
 from simcloud.rows.azure import storage
 from simcloud.rows.azure.arm import (
     GUID,
@@ -40,9 +40,6 @@ _TIERS = f"{_IMAGES}, Service tiers and limits"
 WRAPS = ("Key Vault Crypto Service Encryption User", "Key Vault Crypto User", "Key Vault Crypto Officer")
 WRAPS_ALL = (*WRAPS, "Key Vault Administrator")
 """Roles that may wrap and unwrap with a key. Source: Azure Key Vault documentation, Provide access with Azure RBAC."""
-
-
-# ---------------------------------------------------------------- vaults and keys
 
 
 @refusal("Azure Key Vault REST API, Vaults - Create Or Update: enablePurgeProtection cannot be false")
@@ -156,9 +153,6 @@ def may_wrap(case: Case, identity: object, key: Stored) -> bool:
     return found is None or allowed(case, principal(found), key.id, WRAPS_ALL)
 
 
-# ---------------------------------------------------------------- registries
-
-
 @refusal(_TIERS)
 def _needs_premium(case: Case) -> Iterator[Violation]:
     wanted = {
@@ -244,7 +238,7 @@ ROWS = (
             **said("Microsoft.KeyVault/vaults", "vaultName"),
             "properties": {"vaultUri": lambda born: f"https://{born.inputs['vaultName']}.vault.azure.net/"},
         },
-        unique=(AnyCase("vaultName"),),
+        unique=(WorldwideName("vaultName"),),
         kept=True,
         kept_source=_SOFT,
         refusals=(
@@ -311,7 +305,7 @@ ROWS = (
             loginServer=lambda born: f"{str(born.inputs['registryName']).lower()}.azurecr.io",
             dataEndpointHostNames=_data_hosts,
         ),
-        unique=(AnyCase("registryName"),),
+        unique=(WorldwideName("registryName"),),
         refusals=(
             _needs_premium,
             _export_of_open_registry,

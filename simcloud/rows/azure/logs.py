@@ -51,9 +51,6 @@ _CATEGORIES: Mapping[str, tuple[str, ...]] = {
 _BLOB = "policy.rules.*.definition.actions.baseBlob"
 
 
-# ---------------------------------------------------------------- diagnostic settings
-
-
 @refusal(f"{_MONITOR}: at least one data sink")
 def _destination_missing(case: Case) -> Iterator[Violation]:
     if not any(case.has(key) for key in _DESTINATIONS):
@@ -122,9 +119,6 @@ def _beside(case: Case) -> list[Mapping[str, Any]]:
     found = case.clouds.every("azure", SETTING, case.place.account)
     others = [item for item in found if case.own is None or item.serial != case.own.serial]
     return [item.inputs for item in others if item.inputs.get("resourceUri") == case.get("resourceUri")]
-
-
-# ---------------------------------------------------------------- management policies
 
 
 @refusal(f"{_LIFECYCLE}: at least one rule")

@@ -28,9 +28,6 @@ _SUBNETS = "Azure Virtual Network documentation, Add, change, or delete a virtua
 _NSG = "Azure network security groups documentation, Security rules"
 
 
-# ---------------------------------------------------------------- networks and subnets
-
-
 def prefixes(subnet: Stored | Case) -> list[tuple[str, object]]:
     """Ranges of a subnet with the inputs that hold them."""
     return [*at(subnet.inputs, "addressPrefix"), *at(subnet.inputs, "addressPrefixes.*")]
@@ -178,9 +175,6 @@ def _delegations_of_one_service(case: Case) -> Iterator[Violation]:
             yield Violation(
                 property=where, what="is no service", got=f"'{value}'", do=f"Write for example {API_SERVER}"
             )
-
-
-# ---------------------------------------------------------------- rules
 
 
 @refusal(f"{_NSG}: priority")

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from simcloud.addresses import network_of
+from simcloud.kubernetes_words import minor
 from simcloud.refusals import Violation
-from simcloud.row import Born, Case, Reference, Row, one_of, refusal
+from simcloud.row import Born, Case, Reference, Row, one_of, refusal, reservation_elsewhere
 from simcloud.rows.azure.arm import above, allowed, arm_id, copied, fixed, holder, principal_of
 from simcloud.rows.azure.arm import arm_name as named
 from simcloud.rows.azure.network import SUBNET, prefixes
@@ -16,8 +17,8 @@ from simcloud.rows.azure.pools import (
     CLUSTER,
     EVERY_POOL,
     POOL,
+    SKEW,
     count_of,
-    minor,
     nodes_of,
     reserved,
     version_unknown,
@@ -28,8 +29,6 @@ from simcloud.values import at
 _POOL_ID = arm_id("Microsoft.ContainerService/managedClusters/agentPools", "resourceName", "agentPoolName")
 _UPGRADES = f"{AKS}, Upgrade node pools"
 _RESERVED = f"{AKS}, Assign capacity reservation groups to node pools"
-_SKEW = 3
-"""Minor versions that a pool may be behind. Source: AKS documentation, Supported Kubernetes versions."""
 _OWN_ADDRESSES = 5
 """Addresses of a subnet that Azure keeps. Source: Azure Virtual Network FAQ."""
 
@@ -88,9 +87,6 @@ def _count_missing(case: Case) -> Iterator[Violation]:
         )
 
 
-# ---------------------------------------------------------------- versions
-
-
 @refusal(f"{AKS}, Supported Kubernetes versions", phase="plan", watch=("orchestratorVersion",))
 def _version_of_pool_unknown(case: Case) -> Iterator[Violation]:
     yield from version_unknown(case, "orchestratorVersion", case.get("orchestratorVersion"))
@@ -114,12 +110,12 @@ def _newer_than_cluster(case: Case) -> Iterator[Violation]:
 def _too_far_behind(case: Case) -> Iterator[Violation]:
     cluster, own = cluster_of(case), minor(case.get("orchestratorVersion"))
     above_it = minor(cluster.inputs.get("kubernetesVersion")) if cluster else 0
-    if own and above_it and own < above_it - _SKEW:
+    if own and above_it and own < above_it - SKEW:
         yield Violation(
             property="orchestratorVersion",
             what="is too far behind the control plane",
             got=f"1.{own}",
-            allowed=f"from 1.{above_it - _SKEW}",
+            allowed=f"from 1.{above_it - SKEW}",
             do="Use a newer version",
         )
 
@@ -131,9 +127,6 @@ def _pool_downgrade(case: Case) -> Iterator[Violation]:
         yield Violation(
             property="orchestratorVersion", what="goes back", got=f"1.{before} to 1.{now}", do="Make a pool beside it"
         )
-
-
-# ---------------------------------------------------------------- places
 
 
 @refusal(f"{AKS}, Create node pools: all subnets lie in one virtual network", phase="apply", watch=("vnetSubnetID",))
@@ -178,8 +171,6 @@ def _may_not_join_subnet(case: Case) -> Iterator[Violation]:
             )
 
 
-# ---------------------------------------------------------------- reservations
-
 _GROUP = "capacityReservationGroupID"
 
 
@@ -191,23 +182,6 @@ def _reservation_missing(case: Case) -> Iterator[Violation]:
             property=_GROUP,
             what=f"there is no capacity reservation group '{group}'",
             do="Reserve, or correct capacity.yaml",
-        )
-
-
-@refusal(f"{_RESERVED}: size and zone of the reservation", phase="plan", watch=(_GROUP,))
-def _reservation_elsewhere(case: Case) -> Iterator[Violation]:
-    held, nodes = reserved(case.world, case.get(_GROUP)), nodes_of(case)
-    if (
-        held
-        and nodes
-        and (held.machine_type != nodes.machine_type or not nodes.zones or not nodes.zones <= {held.zone})
-    ):
-        yield Violation(
-            property=_GROUP,
-            what=f"reservation '{held.id}' is for other machines",
-            got=f"{nodes.machine_type} in {', '.join(sorted(nodes.zones)) or 'no zone'}",
-            allowed=f"{held.machine_type} in {held.zone}",
-            do="Use the reservation's machine type and zone",
         )
 
 
@@ -265,7 +239,11 @@ ROWS = (
             _subnet_too_small,
             _may_not_join_subnet,
             _reservation_missing,
-            _reservation_elsewhere,
+            refusal(f"{_RESERVED}: size and zone of the reservation", phase="plan", watch=(_GROUP,))(
+                reservation_elsewhere(
+                    _GROUP, lambda case: (nodes_of(case), reserved(case.world, case.get(_GROUP))), in_a_zone=True
+                )
+            ),
             _reservation_with_spot,
             _reservation_of_system_identity,
             refusal(f"{AKS}, Use system node pools: modes")(one_of("mode", ("System", "User", "Gateway"))),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from simcloud.kubernetes_words import is_label_value, minor
 from simcloud.refusals import Violation
 from simcloud.row import Case, Nodes, refusal
 from simcloud.rows.azure.arm import zone_names
@@ -21,6 +22,8 @@ _GPUS = f"{AKS}, Use GPUs for compute-intensive workloads"
 
 MIG = {f"MIG{part}g": f"{part}g." for part in (1, 2, 3, 4, 7)}
 """Profile to how NVIDIA's names of it begin. Source: pulumi-azure-native, containerservice.GPUInstanceProfile."""
+SKEW = 3
+"""Minor versions that a pool may be behind. Source: AKS documentation, Supported Kubernetes versions."""
 
 
 def pools(case: Case) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -45,12 +48,6 @@ def node_subnets(case: Case) -> list[tuple[str, str]]:
     """Subnets of the pools, with the inputs that name them."""
     found = ((where, said(pool, "vnetSubnetID")) for where, pool in pools(case))
     return [(f"{where}vnetSubnetID", str(value)) for where, value in found if value is not None]
-
-
-def minor(version: object) -> int:
-    """Minor version of Kubernetes in a version or a prefix of one; 0 if there is none."""
-    match = re.match(r"1\.(\d+)", str(version))
-    return int(match[1]) if match else 0
 
 
 def version_unknown(case: Case, where: str, version: object) -> Iterator[Violation]:
@@ -101,9 +98,6 @@ def count_of(pool: Mapping[str, Any]) -> int:
     low = said(pool, "minCount", 0) if said(pool, "enableAutoScaling") is True else 1
     count = said(pool, "count", low)
     return count if isinstance(count, int) else 0
-
-
-# ---------------------------------------------------------------- names, zones, counts
 
 
 @refusal(f"{AKS}, Create node pools: limitations of names")
@@ -194,9 +188,6 @@ def _count_out_of_range(case: Case) -> Iterator[Violation]:
                 )
 
 
-# ---------------------------------------------------------------- spot, surge, labels, taints
-
-
 @refusal(f"{AKS}, Add an Azure Spot node pool: limitations")
 def _spot_as_system(case: Case) -> Iterator[Violation]:
     for where, pool in pools(case):
@@ -270,11 +261,7 @@ def _label_reserved(case: Case) -> Iterator[Violation]:
                 yield Violation(
                     property=f"{where}nodeLabels", what="has a prefix of Azure's own", got=key, do="Use another"
                 )
-            elif (
-                isinstance(value, str)
-                and not is_unknown(value)
-                and not re.fullmatch(r"([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?", value)
-            ):
+            elif isinstance(value, str) and not is_unknown(value) and not is_label_value(value):
                 yield Violation(
                     property=f"{where}nodeLabels",
                     what=f"label {key} has no value a label takes",
@@ -282,9 +269,6 @@ def _label_reserved(case: Case) -> Iterator[Violation]:
                     allowed="up to 63 letters, digits, - _ and .",
                     do="Correct it",
                 )
-
-
-# ---------------------------------------------------------------- cards
 
 
 def _machine(case: Case, pool: Mapping[str, Any]) -> Any:

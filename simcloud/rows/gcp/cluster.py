@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from simcloud.addresses import authority, malformed, public_address
+from simcloud.kubernetes_words import minor, one_step
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Reference, Row, one_of, refusal
 from simcloud.rows.gcp.forms import labelled, resource_name
@@ -181,24 +182,6 @@ def _version_unknown(case: Case) -> Iterator[Violation]:
         )
 
 
-@refusal(f"{_GKE}, About cluster upgrades", phase="plan", watch=("minMasterVersion",))
-def _version_step(case: Case) -> Iterator[Violation]:
-    old, new = minor((case.old or {}).get("minMasterVersion")), minor(case.get("minMasterVersion"))
-    if old and new and not old <= new <= old + 1:
-        yield Violation(
-            property="minMasterVersion",
-            what="a control plane moves up one minor version at a time",
-            got=f"1.{old} to 1.{new}",
-            do="Go step by step",
-        )
-
-
-def minor(version: object) -> int:
-    """Return the minor number of a version, 0 if it says none."""
-    match = re.match(r"1\.(\d+)", str(version))
-    return int(match[1]) if match else 0
-
-
 def master_version(inputs: Mapping[str, Any]) -> str:
     """Return the version of a control plane."""
     wanted = str(inputs.get("minMasterVersion") or "1.36")
@@ -288,7 +271,9 @@ ROWS = (
             _window_too_short,
             _protected,
             _version_unknown,
-            _version_step,
+            refusal(f"{_GKE}, About cluster upgrades", phase="plan", watch=("minMasterVersion",))(
+                one_step("minMasterVersion")
+            ),
             labelled("resourceLabels"),
             refusal(f"{_API}, AnonymousAuthenticationConfig")(
                 one_of("anonymousAuthenticationConfig.mode", ("ENABLED", "LIMITED"))

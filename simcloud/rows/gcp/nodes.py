@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from simcloud.refusals import Violation
-from simcloud.row import Born, Case, Nodes, Reference, Row, between, one_of, refusal
+from simcloud.row import Born, Case, Nodes, Reference, Row, between, one_of, refusal, reservation_elsewhere
 from simcloud.rows.gcp.cluster import CLUSTER, DEFAULT_ACCOUNT, zones_elsewhere
 from simcloud.rows.gcp.forms import labelled, resource_name
 from simcloud.rows.gcp.identity import ACCOUNT
 from simcloud.rows.gcp.upkeep import UPKEEP, version
 from simcloud.values import UNKNOWN
+from simcloud.world import Reservation
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
 
@@ -168,22 +169,6 @@ def _small_a3_on_demand(case: Case) -> Iterator[Violation]:
         )
 
 
-@refusal(
-    f"{_GKE}, Consume reserved zonal resources", phase="plan", watch=("nodeConfig.reservationAffinity", "nodeLocations")
-)
-def _reservation_elsewhere(case: Case) -> Iterator[Violation]:
-    nodes = node_pool(case)
-    held = case.world.reservations.get(nodes.reservation)
-    if held and (held.machine_type != nodes.machine_type or not nodes.zones <= {held.zone}):
-        yield Violation(
-            property="nodeConfig.reservationAffinity",
-            what=f"reservation '{held.id}' is for other machines",
-            got=f"{nodes.machine_type} in {', '.join(sorted(nodes.zones))}",
-            allowed=f"{held.machine_type} in {held.zone}",
-            do="Use the reservation's machine type and zone",
-        )
-
-
 @refusal("Compute Engine documentation, Reservations of zonal resources: restrictions")
 def _reservation_of_spot(case: Case) -> Iterator[Violation]:
     path = "nodeConfig.reservationAffinity"
@@ -233,6 +218,11 @@ def _pool_key(case: Case) -> str | None:
 def _nodes_per_zone(case: Case) -> int:
     wanted = case.get("nodeCount", case.get("initialNodeCount", 0))
     return wanted if isinstance(wanted, int) else 0
+
+
+def _taken(case: Case) -> tuple[Nodes, Reservation | None]:
+    nodes = node_pool(case)
+    return nodes, case.world.reservations.get(nodes.reservation)
 
 
 def node_pool(case: Case) -> Nodes:
@@ -332,7 +322,11 @@ ROWS = (
             refusal(f"{_GKE}, ComputeClass reference: gpuSharing")(between(f"{_SHARED}.maxSharedClientsPerGpu", 2, 48)),
             _machine_type_unknown,
             _small_a3_on_demand,
-            _reservation_elsewhere,
+            refusal(
+                f"{_GKE}, Consume reserved zonal resources",
+                phase="plan",
+                watch=("nodeConfig.reservationAffinity", "nodeLocations"),
+            )(reservation_elsewhere("nodeConfig.reservationAffinity", _taken)),
             _reservation_unnamed,
             _reservation_of_spot,
             _disk_unlike_machine,

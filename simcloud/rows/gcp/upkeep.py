@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simcloud.addresses import network_of
+from simcloud.kubernetes_words import minor
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, between, one_of, refusal
-from simcloud.rows.gcp.cluster import CLUSTER, master_version, minor
+from simcloud.rows.gcp.cluster import CLUSTER, master_version
 from simcloud.rows.gcp.network import SUBNETWORK
 from simcloud.state import Stored
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from simcloud.kubernetes_words import is_label_key, is_label_value
 from simcloud.refusals import Violation
 from simcloud.row import Case, refusal
 from simcloud.values import is_unknown
@@ -32,7 +32,7 @@ def label_malformed(case: Case) -> Iterator[Violation]:
     for path in ("metadata.labels", "spec.template.metadata.labels", "spec.selector.matchLabels"):
         found: Any = case.get(path)
         for key, value in found.items() if isinstance(found, dict) else ():
-            if not _is_label(key, str(value)):
+            if not is_label_key(key) or not (is_unknown(value) or is_label_value(str(value))):
                 yield Violation(
                     property=f"{path}.{key}",
                     what="is not a label",
@@ -46,7 +46,7 @@ def annotation_malformed(case: Case) -> Iterator[Violation]:
     """Refuse annotations whose keys are of another form, or that are too long together."""
     found: Any = case.get("metadata.annotations")
     for key in found if isinstance(found, dict) else ():
-        if not _is_label(key, ""):
+        if not is_label_key(key):
             yield Violation(
                 property=f"metadata.annotations.{key}",
                 what="is not the key of an annotation",
@@ -62,11 +62,3 @@ def annotation_malformed(case: Case) -> Iterator[Violation]:
             allowed="262144 bytes",
             do="Shorten it",
         )
-
-
-def _is_label(key: str, value: str) -> bool:
-    word = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
-    return bool(
-        re.fullmatch(rf"([a-z0-9.-]{{1,253}}/)?{word}", key)
-        and (is_unknown(value) or re.fullmatch(rf"({word})?", value))
-    )

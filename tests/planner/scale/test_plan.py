@@ -129,7 +129,7 @@ def broken(shares=None, replicas=None):
         ({"replicas": {1: -1}}, {"place", "least", "alone", "loss"}),
     ],
 )
-def test_a_check_finds(change, found):
+def test_every_breach_of_a_changed_plan_is_found_and_a_good_one_has_none(change, found):
     assert found <= broken(**change)
     assert bool(found) == bool(broken(**change))
 

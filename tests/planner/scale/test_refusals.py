@@ -38,7 +38,7 @@ def make_wrong(changes):
 
 @pytest.mark.parametrize("ask", [hourly_bound, static_bound, static_plan])
 @pytest.mark.parametrize("name", WRONG)
-def test_refused(ask, name):
+def test_wrong_numbers_are_refused_with_their_place(ask, name):
     with pytest.raises(PlanError) as caught:
         ask(make_wrong(WRONG[name]))
     assert all(problem.where.startswith("scale problem, ") and problem.what for problem in caught.value.problems)
