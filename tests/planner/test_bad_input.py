@@ -108,7 +108,9 @@ def tuned(adapter: dict[str, Any] | None = None, **row: Any) -> Changes:
 
 
 RESERVED = all_of(node_pool(zones=ONE, capacity="reserved", reservation=RESERVATION), rules(losses={"zone": 0}))
-UNPRICED = place(EAST, provider_region="sa-east-1", zones=["sae1-az3"], node_pools={"gh100": {"zones": ["sae1-az3"]}})
+UNPRICED = place(
+    EAST, provider_region="sa-east-1", zones=["sae1-az1", "sae1-az3"], node_pools={"gh100": {"zones": ["sae1-az3"]}}
+)
 SMALL_GPUS = node_pool(machine_type="g6.xlarge", zones=ONE)
 CURVES: dict[str, tuple[Changes, list[str]]] = {
     "a day of 23 hours": (hours(["1 tok/s"] * 23), ["demand.yaml, demand.0", "24 or 168", "23"]),

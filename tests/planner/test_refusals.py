@@ -32,7 +32,11 @@ def one_gpu() -> dict:
 
 def test_a_node_type_without_a_price():
     # facts offer p5.4xlarge in sa-east-1, but no source gives its price
-    region = {"provider_region": "sa-east-1", "zones": ["sae1-az3"], "node_pools": {"gh100": {"zones": ["sae1-az3"]}}}
+    region = {
+        "provider_region": "sa-east-1",
+        "zones": ["sae1-az1", "sae1-az3"],
+        "node_pools": {"gh100": {"zones": ["sae1-az3"]}},
+    }
     intent = make_intent(
         regions={"regions": {"us-east": region}},
         tenants={"admits": {"BR": ["open"]}},
