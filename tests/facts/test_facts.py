@@ -250,7 +250,7 @@ def test_a_missing_file_of_facts_is_named(tmp_path):
 
 
 def test_zones_are_known_for_a_control_plane_in_every_region_that_sells_machines():
-    known = defaultdict(set)
+    known: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for row in rows("offerings"):
         known[row.cloud, row.provider_region] |= {
             *row.zones,
