@@ -79,6 +79,7 @@ def _cluster(
     opts: pulumi.ResourceOptions,
 ) -> cluster.Cluster:
     row, name = intent.regions[place.region], f"{place.region}-cluster"
+    use = intent.facts.networks[row.cloud]
     if row.cluster.existing is not None:
         there = cluster.ExistingClusterArgs(
             place=place,
@@ -99,6 +100,8 @@ def _cluster(
         allow=row.api.allow,
         access=row.access.model_dump(),
         add_ons=intent.add_ons(place.region),
+        pod_range=str(use.pod_range) if use.pod_range else None,
+        service_range=str(use.service_range) if use.service_range else None,
         permissions_boundary=row.permissions_boundary,
     )
     return cluster.declare(name, args, opts)

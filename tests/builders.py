@@ -30,6 +30,8 @@ H100 = "h100-sxm-80"
 P_QUOTA = "L-417A185B"
 """Quota of the AWS machine types with H100."""
 GCP_CAP, GCP_H100 = "GPUS-ALL-REGIONS-per-project", "GPUS-PER-GPU-FAMILY-per-project-region/NVIDIA_H100"
+RESERVATION = "cr-0123456789abcdef0"
+"""Id of a reservation on AWS."""
 REGION_PLACES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "us-east": ("aws", "us-east-1", ("use1-az1", "use1-az2", "use1-az4")),
     "eu-north": ("aws", "eu-north-1", ("eun1-az1", "eun1-az2", "eun1-az3")),

@@ -12,6 +12,7 @@ from tests.builders import (
     H100,
     P_QUOTA,
     REGION_PLACES,
+    RESERVATION,
     intent_of,
     make_artifact,
     make_curve,
@@ -130,9 +131,14 @@ def _places(names: list[str], models: set[str], *, reserved: bool) -> dict[str, 
         quotas = {code: {"granted": granted, "as_of": "2026-11-01"} for code, granted in QUOTAS[cloud].items()}
         changes: dict[str, Any] = {"capacity": {"regions": {name: {"quotas": quotas}}}}
         if reserved and cloud == "aws" and name == names[0]:
-            row = {"machine_type": machine, "zones": [zones[0]], "capacity": "reserved", "reservation": "cr-1"}
+            row = {
+                "machine_type": machine,
+                "zones": [zones[0]],
+                "capacity": "reserved",
+                "reservation": RESERVATION,
+            }
             pools["gh100r"] = row
-            held = {"cr-1": {"machine_type": machine, "zone": zones[0], "nodes": 2}}
+            held = {RESERVATION: {"machine_type": machine, "zone": zones[0], "nodes": 2}}
             discount = {"cloud": "aws", "basis": "reserved", "off": "40 %", "reference": "order 1"}
             changes["capacity"] |= {"discounts": [discount]}
             changes["capacity"]["regions"][name]["reservations"] = held

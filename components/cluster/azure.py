@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from ipaddress import IPv4Network
 from typing import ClassVar
 
 import pulumi
@@ -18,8 +19,8 @@ from components.provider.azure import grant, group_name, identity, resource_grou
 from components.system_pool.azure import system_profile
 from components.weights.azure import closed_account
 
-_PODS, _SERVICES, _DNS = "100.64.0.0/11", "100.96.0.0/16", "100.96.0.10"
-"""Ranges inside every cluster alike: shared address space, which no network of a region may have (RFC 6598)."""
+_DNS = 10
+"""Number of the address of the cluster's DNS in the range of services."""
 _SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
 """Application that tokens for an API server are made for. Source: AKS documentation, kubelogin."""
 _MAINTAINED = ("aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule")
@@ -119,7 +120,7 @@ class AzureCluster(Cluster):
             oidc_issuer_profile=aks.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
             security_profile=_security(args),
             api_server_access_profile=_reach(args),
-            network_profile=_network_profile(),
+            network_profile=_network_profile(args),
             auto_upgrade_profile=aks.ManagedClusterAutoUpgradeProfileArgs(
                 upgrade_channel="patch", node_os_upgrade_channel="NodeImage"
             ),
@@ -254,7 +255,7 @@ def _reach(args: ClusterArgs) -> azure.containerservice.ManagedClusterAPIServerA
     )
 
 
-def _network_profile() -> azure.containerservice.ContainerServiceNetworkProfileArgs:
+def _network_profile(args: ClusterArgs) -> azure.containerservice.ContainerServiceNetworkProfileArgs:
     return azure.containerservice.ContainerServiceNetworkProfileArgs(
         network_plugin="azure",
         network_plugin_mode="overlay",
@@ -262,9 +263,9 @@ def _network_profile() -> azure.containerservice.ContainerServiceNetworkProfileA
         network_policy="cilium",
         outbound_type="userAssignedNATGateway",
         load_balancer_sku="standard",
-        pod_cidr=_PODS,
-        service_cidr=_SERVICES,
-        dns_service_ip=_DNS,
+        pod_cidr=args.pod_range,
+        service_cidr=args.service_range,
+        dns_service_ip=str(IPv4Network(args.service_range)[_DNS]) if args.service_range else None,
     )
 
 

@@ -37,6 +37,10 @@ class ClusterArgs:
     """``admin``, ``operator``, ``viewer`` -> principals, as the cloud spells them."""
     add_ons: Mapping[str, str]
     """Add-on -> pinned version."""
+    pod_range: str | None = None
+    """Range of pods, where they lie outside the network."""
+    service_range: str | None = None
+    """Range of services, where that of pods is given."""
     permissions_boundary: str | None = None
 
 

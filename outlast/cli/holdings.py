@@ -53,12 +53,12 @@ def preflight(
 ) -> None:
     """Check all that must be right before any resource exists; exit with 1 if anything is not."""
     from outlast.cli.context import load
-    from outlast.operations import Situation, today_of
+    from outlast.operations import Situation
     from outlast.operations import preflight as run
 
     _check_form(form)
     found = load(fleet)
-    today = today_of(found.intent)
+    today = found.intent.today
     accounts = _accounts(account or [], found.intent.regions)
     findings = run(Situation(found.intent, found.lock(), found.applied(), today, horizon, accounts))
     if form == "json":
@@ -77,10 +77,8 @@ def plan_within(fleet: str, bounds: str, *, settle: bool, accept_gaps: bool, dry
     from outlast.errors import ConfigError, Problem
     from outlast.intent.writing import write_all
     from outlast.lock import LOCK_FILE, lock_text
-    from outlast.operations import refuse_expired, today_of
 
     found = load(fleet)
-    refuse_expired(found.intent, today_of(found.intent))
     in_force = plannable(found)
     from outlast.planner.bounds import bounds_of
 

@@ -97,10 +97,8 @@ def plan(
 
 def _plan(fleet: str, *, settle: bool, premiums: bool, dry_run: bool, brief: bool) -> None:
     from outlast.cli.context import load
-    from outlast.operations import refuse_expired, today_of
 
     found = load(fleet)
-    refuse_expired(found.intent, today_of(found.intent))
     in_force = plannable(found)
     planned = _planned(found, in_force, settle=settle)
     show_plan(planned, found.intent, brief=brief)

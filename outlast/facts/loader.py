@@ -20,6 +20,7 @@ from outlast.facts.models import (
     Capability,
     CatalogueRow,
     EgressPrice,
+    Example,
     GoodputFact,
     IdForm,
     Interconnect,
@@ -34,6 +35,7 @@ from outlast.facts.models import (
     ProviderRegion,
     QuotaFact,
     Row,
+    TagRule,
 )
 
 
@@ -72,6 +74,10 @@ class Facts:
     """(cloud, kind of id) -> row."""
     networks: Mapping[str, NetworkFact]
     """Cloud -> row."""
+    tags: Mapping[str, TagRule]
+    """Cloud -> row."""
+    examples: Mapping[str, Example]
+    """Text -> row."""
     permissions: Mapping[tuple[str, str, str], Permission]
     """(cloud, resource type, verb) -> row."""
 
@@ -149,6 +155,8 @@ def load_facts(config_root: Path) -> Facts:
         add_ons=_index(rows["add_ons"], "cloud", "add_on", "kubernetes"),
         id_forms=_index(rows["id_forms"], "cloud", "kind"),
         networks=_index(rows["networks"], "cloud"),
+        tags=_index(rows["tags"], "cloud"),
+        examples=_index(rows["examples"], "text"),
         permissions=_index(rows["permissions"], "cloud", "type", "verb"),
     )
     problems.extend(_check(facts, rows))
@@ -177,6 +185,8 @@ _FILES: Mapping[str, type[Row]] = MappingProxyType(
         "add_ons": AddOn,
         "id_forms": IdForm,
         "networks": NetworkFact,
+        "tags": TagRule,
+        "examples": Example,
         "permissions": Permission,
     }
 )
@@ -197,6 +207,8 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "add_ons": ("cloud", "add_on", "kubernetes"),
         "id_forms": ("cloud", "kind"),
         "networks": ("cloud",),
+        "tags": ("cloud",),
+        "examples": ("text",),
         "permissions": ("cloud", "type", "verb"),
         "quotas": ("cloud", "quota_code"),
     }
@@ -253,6 +265,8 @@ def _check(facts: Facts, rows: Mapping[str, list[Row]]) -> Iterator[Problem]:
     for cloud in facts.clouds:
         if cloud not in facts.networks:
             yield Problem(where="facts/networks.csv", what=f"no row for {cloud}", do="Add how it cuts networks")
+        if cloud not in facts.tags:
+            yield Problem(where="facts/tags.csv", what=f"no row for {cloud}", do="Add what tags it takes")
     for name in ("network_baselines", "interconnects", "accelerator_types"):
         for key in getattr(facts, name):
             if key not in facts.machine_types:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date
+from ipaddress import IPv4Network
 from types import MappingProxyType
 from typing import Annotated, Literal
 
@@ -37,6 +38,8 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """Several words in one cell, separated by blanks or semicolons."""
 MaybeFloat = Annotated[float | None, BeforeValidator(_blank_is_none)]
 MaybeInt = Annotated[int | None, BeforeValidator(_blank_is_none)]
+MaybeRange = Annotated[IPv4Network | None, BeforeValidator(_blank_is_none)]
+Ranges = Annotated[tuple[IPv4Network, ...], BeforeValidator(_split)]
 Pattern = Annotated[str, AfterValidator(_compiles)]
 """A regular expression."""
 
@@ -161,7 +164,17 @@ class ProviderRegion(Row):
 
 
 IdKind = Literal[
-    "account", "principal", "permissions-boundary", "network", "subnet", "cluster", "api-server", "issuer", "dns-zone"
+    "account",
+    "principal",
+    "role",
+    "permissions-boundary",
+    "reservation",
+    "network",
+    "subnet",
+    "cluster",
+    "api-server",
+    "issuer",
+    "dns-zone",
 ]
 """What people name by an id of the cloud's."""
 
@@ -182,6 +195,13 @@ class IdForm(Row):
         return {name: said for name, said in found.groupdict().items() if said} if found else None
 
 
+class Example(Row):
+    """An id or digest that stands in examples and is nobody's."""
+
+    text: str
+    what: str
+
+
 class NetworkFact(Row):
     """How a cloud cuts networks, and what nodes and pods take of them."""
 
@@ -198,8 +218,35 @@ class NetworkFact(Row):
     """Addresses of a subnet that the cloud keeps."""
     pod_prefix: MaybeInt
     """Prefix of what a node takes of the range for pods; blank where pods take addresses of the range for nodes."""
+    pod_range: MaybeRange
+    """Range of pods inside every cluster alike; blank where they lie in the network."""
+    service_range: MaybeRange
+    """Range of services, where that of pods is given."""
+    reserved_ranges: Ranges
+    """Ranges that a network must not overlap: the cloud, or what runs on nodes, uses them itself."""
     api_subnets: int = Field(ge=0)
     """Subnets that a control plane wants to reach nodes from."""
+    cluster_zones: int = Field(ge=1)
+    """Fewest zones that a control plane spreads over."""
+
+    @property
+    def taken(self) -> tuple[IPv4Network, ...]:
+        """Ranges that no network may overlap."""
+        return (*self.reserved_ranges, *(own for own in (self.pod_range, self.service_range) if own is not None))
+
+    def taken_by(self, network: IPv4Network) -> IPv4Network | None:
+        """Return the first taken range that a network overlaps."""
+        return next((taken for taken in self.taken if network.overlaps(taken)), None)
+
+
+class TagRule(Row):
+    """What a cloud takes as tags or labels of one resource."""
+
+    cloud: str
+    reserved_prefixes: Words
+    """Starts of keys that the cloud keeps for itself."""
+    most: int = Field(ge=1)
+    """Most tags of one resource, ours included."""
 
 
 class Capability(Row):

@@ -118,7 +118,7 @@ def _place_problems(cloud: str, place: str, facts: Facts) -> list[Problem]:
 
 
 def _machine(cloud: str, place: str, facts: Facts) -> MachineType | None:
-    """Return the first machine type by name that has the scaffold's cards, zones and a quota."""
+    """Return a machine type with the scaffold's cards, zones and quotas, with one of its family's own if there is."""
     found = [
         facts.machine_types[cloud, machine_type]
         for (owner, region, machine_type), offering in facts.offerings.items()
@@ -128,7 +128,11 @@ def _machine(cloud: str, place: str, facts: Facts) -> MachineType | None:
         and len(_zones(cloud, place, offering, facts)) >= _FEWEST_ZONES
         and facts.quotas_for(cloud, machine_type, "on_demand")
     ]
-    return min(found, key=lambda machine: machine.machine_type, default=None)
+
+    def preference(machine: MachineType) -> tuple[int, str]:
+        return -len(facts.quotas_for(cloud, machine.machine_type, "on_demand")), machine.machine_type
+
+    return min(found, key=preference, default=None)
 
 
 def _zones(cloud: str, place: str, offering: Offering, facts: Facts) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ def planner_input(default: Any = ..., **keywords: Any) -> Any:
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=32)]
 """Our own names: lower case, digits, single hyphens; they become labels and parts of host names."""
-PoolId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]{1,8}$")]
-"""Id of a node pool: short, because every cloud limits node pool names."""
+PoolId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,7}$")]
+"""Id of a node pool: short and from a letter on, because every cloud limits node pool names."""
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 """Content address; a tag is refused because it can move."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from outlast.errors import Problem, listed
 from outlast.intent.checks_capabilities import check_capabilities
 from outlast.intent.checks_capacity import check_capacity
+from outlast.intent.checks_examples import check_examples
 from outlast.intent.checks_existing import check_existing
 from outlast.intent.checks_forms import check_forms
 from outlast.intent.checks_models import check_demand, check_models
@@ -22,6 +23,7 @@ def check(intent: Intent) -> Iterator[Problem]:
     first = [
         *check_regions(intent),
         *check_forms(intent),
+        *check_examples(intent),
         *check_existing(intent),
         *check_capabilities(intent),
         *check_versions(intent),

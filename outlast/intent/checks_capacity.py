@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from outlast.errors import Problem
 from outlast.intent.capacity import Holdings
+from outlast.intent.checks_forms import misread
+from outlast.intent.checks_regions import strange_zones
 from outlast.intent.intent import Intent
 from outlast.intent.known import unknown
 
@@ -47,13 +50,39 @@ def _check_quotas(intent: Intent, where: str, region: str, holdings: Holdings) -
                 )
 
 
+def ended(intent: Intent, region: str, reservation: str, today: date) -> Problem | None:
+    """Return the problem of a reservation whose last day has passed."""
+    held = intent.holdings(region).reservations.get(reservation)
+    if held is None or held.ends is None or held.ends >= today:
+        return None
+    return Problem(
+        where=f"{intent.name}/capacity.yaml, regions.{region}.reservations.{reservation}.ends",
+        what="the reservation has ended, so its machines do not count",
+        got=str(held.ends),
+        allowed=f"{today} or later",
+        do="Renew it and correct the date, or declare the node pool with other capacity",
+    )
+
+
+def ended_in_use(intent: Intent, *regions: str) -> Iterator[Problem]:
+    """Yield reservations of node pools whose last day has passed; of all regions unless some are named.
+
+    A day that passes must not stop what concerns other regions, so this is no check of loading.
+    """
+    for region in regions or intent.regions:
+        used = {pool.reservation for pool in intent.regions[region].node_pools.values() if pool.reservation}
+        yield from filter(None, (ended(intent, region, name, intent.today) for name in sorted(used)))
+
+
 def _check_reservations(intent: Intent, where: str, region: str, holdings: Holdings) -> Iterator[Problem]:
-    cloud, zones = intent.regions[region].cloud, intent.regions[region].zones
+    row = intent.regions[region]
+    cloud, zones = row.cloud, row.zones
     machine_types = {machine for owner, machine in intent.facts.machine_types if owner == cloud}
     for name, reservation in holdings.reservations.items():
+        yield from misread(intent, f"{where}.{name}", row, "reservation", name)
         if reservation.machine_type not in machine_types:
             yield unknown(f"{where}.{name}", f"machine type of {cloud}", reservation.machine_type, machine_types)
-        if reservation.zone not in zones:
+        if reservation.zone not in zones and not strange_zones(intent, row):
             yield unknown(f"{where}.{name}", f"zone of {region}", reservation.zone, zones)
 
 

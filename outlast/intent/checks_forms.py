@@ -17,8 +17,8 @@ _TAG_VALUE = re.compile(r"[a-z0-9_-]{1,63}")
 Source: Google Cloud, Requirements for labels; AWS, Tag naming limits; Azure, Limitations of tags.
 """
 _OURS = "outlast-"
-_MOST_TAGS = 40
-"""AWS and Azure take 50 tags a resource, and up to ten of them are ours. Source: as above."""
+_MOST_OF_OURS = 10
+"""Tags of a resource that are ours, at most."""
 
 
 def placed_regions(intent: Intent) -> Iterator[tuple[str, str, Region]]:
@@ -32,13 +32,15 @@ def check_forms(intent: Intent) -> Iterator[Problem]:
     """Accounts, principals and policies are written as their cloud writes them; every cloud takes the tags."""
     for _, where, region in placed_regions(intent):
         yield from misread(intent, f"{where}.account", region, "account", region.account)
+        if region.role is not None:
+            yield from misread(intent, f"{where}.role", region, "role", region.role)
         for rank, principals in region.access.model_dump().items():
             for principal in principals:
                 yield from misread(intent, f"{where}.access.{rank}", region, "principal", principal)
         if region.permissions_boundary is not None:
             key = f"{where}.permissions_boundary"
             yield from misread(intent, key, region, "permissions-boundary", region.permissions_boundary)
-        yield from _check_tags(f"{where}.tags", region)
+        yield from _check_tags(intent, f"{where}.tags", region)
     dns = intent.fleet.dns
     owner = intent.regions.get(dns.region)
     if dns.existing_zone_id is not None and owner is not None and owner.cloud == dns.cloud:
@@ -83,7 +85,9 @@ def misread(intent: Intent, where: str, region: Region, kind: IdKind, text: str)
 _WORDS: dict[IdKind, str] = {
     "account": "an account",
     "principal": "a principal",
+    "role": "what a deployment acts as",
     "permissions-boundary": "a policy",
+    "reservation": "a reservation's id",
     "network": "a network's id",
     "subnet": "a subnet's id",
     "cluster": "a cluster's id",
@@ -108,7 +112,9 @@ def without_admin(intent: Intent, region: str) -> Iterator[Problem]:
         )
 
 
-def _check_tags(where: str, region: Region) -> Iterator[Problem]:
+def _check_tags(intent: Intent, where: str, region: Region) -> Iterator[Problem]:
+    rule = intent.facts.tags[region.cloud]
+    most = rule.most - _MOST_OF_OURS
     for key, value in region.tags.items():
         if key.startswith(_OURS):
             yield Problem(
@@ -121,6 +127,13 @@ def _check_tags(where: str, region: Region) -> Iterator[Problem]:
                 allowed="1 to 63 lower-case letters, digits, hyphens and underscores, starting with a letter",
                 do="Rename it",
             )
+        elif key.startswith(rule.reserved_prefixes):
+            yield Problem(
+                where=f"{where}.{key}",
+                what=f"{region.cloud} keeps such keys for itself",
+                allowed=f"a key that does not start with {listed(rule.reserved_prefixes)}",
+                do="Rename it",
+            )
         if not _TAG_VALUE.fullmatch(value):
             yield Problem(
                 where=f"{where}.{key}",
@@ -129,11 +142,11 @@ def _check_tags(where: str, region: Region) -> Iterator[Problem]:
                 allowed="1 to 63 lower-case letters, digits, hyphens and underscores",
                 do="Rewrite it",
             )
-    if len(region.tags) > _MOST_TAGS:
+    if len(region.tags) > most:
         yield Problem(
             where=where,
             what="too many tags for one resource",
             got=str(len(region.tags)),
-            allowed=f"at most {_MOST_TAGS}",
-            do=f"Keep the most important; the last are {listed(list(region.tags)[_MOST_TAGS:])}",
+            allowed=f"at most {most} on {region.cloud}",
+            do=f"Keep the most important; the last are {listed(list(region.tags)[most:])}",
         )

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator
 from dataclasses import replace
 
-from outlast.errors import Problem, listed
+from outlast.errors import Problem, did_you_mean, listed
+from outlast.intent.checks_ranges import check_ranges, check_reach
 from outlast.intent.intent import Intent
 from outlast.intent.known import unknown
 from outlast.intent.partitions import why_not_divided
-from outlast.intent.ranges import MOST_ZONES, NARROWEST_PREFIX
+from outlast.intent.ranges import MOST_ZONES
 from outlast.intent.regions import NodePool, Region
 
 _RESERVED = ("global", "routing", "none", "replica", "node", "zone")
 """Names of stacks and of losses."""
+_CONTINENTS = ("AF", "AN", "AS", "EU", "NA", "OC", "SA")
+_ISO_3166 = """
+AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD
+CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF
+GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN
+KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA
+NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI
+SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI
+VN VU WF WS XK YE YT ZA ZM ZW
+"""
+_PLACES = {"continent": _CONTINENTS, "country": tuple(_ISO_3166.split())}
+"""Codes that DNS knows. Source: Route 53 API Reference, GeoLocation; ISO 3166-1, and XK for Kosovo."""
 
 
 def check_regions(intent: Intent) -> Iterator[Problem]:
@@ -50,25 +62,24 @@ def check_regions(intent: Intent) -> Iterator[Problem]:
                 what=f"missing: {region.cloud} names the services that use the region's key by the account's number",
                 do="Enter the number of the account",
             )
-        if not region.api.private and not region.api.allow:
-            yield Problem(
-                where=f"{where}.api.allow",
-                what="a public API server without an allow list is open to the world",
-                do="List the ranges that may reach it, or set private: true",
-            )
-        for text in region.api.allow:
-            yield from _check_allowed(f"{where}.api.allow", text)
+        yield from check_reach(f"{where}.api.allow", region.api)
         for pool_id, pool in region.node_pools.items():
             yield from _check_node_pool(intent, name, region, f"{where}.node_pools.{pool_id}", pool)
-    yield from _check_ranges(intent)
+    yield from check_ranges(intent)
     yield from _check_dns(intent)
 
 
 def _check_zones(intent: Intent, where: str, region: Region) -> Iterator[Problem]:
-    zones, most = zones_of(intent, region), intent.facts.provider_regions[region.cloud, region.provider_region].zones
-    for zone in region.zones:
-        if zones and zone not in zones:
-            yield unknown(where, f"zone of {region.provider_region}", zone, zones)
+    most = intent.facts.provider_regions[region.cloud, region.provider_region].zones
+    if strange := strange_zones(intent, region):
+        named = ", ".join(f"'{zone}'" for zone in strange)
+        yield Problem(
+            where=where,
+            what=f"{region.provider_region} has no zone of that id",
+            got=named,
+            allowed=listed(zones_of(intent, region)),
+            do="Write zone ids, not names, which differ from account to account",
+        )
     if len(set(region.zones)) != len(region.zones):
         yield Problem(where=where, what="a zone stands twice", got=", ".join(region.zones), do="Remove the repeat")
     elif len(region.zones) > min(most, MOST_ZONES):
@@ -79,16 +90,27 @@ def _check_zones(intent: Intent, where: str, region: Region) -> Iterator[Problem
             allowed=f"up to {min(most, MOST_ZONES)}" if most else "a provider region with zones",
             do="Use fewer zones" if most else "Choose a provider region that has zones",
         )
+    elif region.network.existing is None:
+        yield from _check_spread(intent, where, region)
 
 
-def _check_allowed(where: str, text: str) -> Iterator[Problem]:
-    try:
-        size = ipaddress.IPv4Network(text).prefixlen
-    except ValueError as error:
-        yield Problem(where=where, what=str(error), got=text, do="Write a network address such as 203.0.113.0/24")
-        return
-    if size == 0:
-        yield Problem(where=where, what="this range is the whole world", got=text, do="List the ranges that need it")
+def _check_spread(intent: Intent, where: str, region: Region) -> Iterator[Problem]:
+    """A control plane lies in subnets of the region's own zones, but in those of a network that exists."""
+    least = intent.facts.networks[region.cloud].cluster_zones
+    if len(region.zones) < least:
+        yield Problem(
+            where=where,
+            what=f"a control plane of {region.cloud} spreads over more zones",
+            got=str(len(region.zones)),
+            allowed=f"{least} or more",
+            do="Add a zone; node pools need not use it",
+        )
+
+
+def strange_zones(intent: Intent, region: Region) -> list[str]:
+    """Return the region's zones that facts do not know; what names zones is not judged until they are mended."""
+    known = zones_of(intent, region)
+    return [zone for zone in region.zones if known and zone not in known]
 
 
 def zones_of(intent: Intent, region: Region) -> set[str]:
@@ -119,7 +141,8 @@ def _check_node_pool(intent: Intent, name: str, region: Region, where: str, pool
             allowed=f"one of {listed(sold_in)}",
             do="Choose another machine type or region",
         )
-    for zone in pool.zones:
+    strange = strange_zones(intent, region)
+    for zone in () if strange else pool.zones:
         if zone not in region.zones:
             yield unknown(f"{where}.zones", f"zone of {name}", zone, region.zones)
         elif offered and zone not in offered:
@@ -139,7 +162,9 @@ def _not_sold(intent: Intent, where: str, region: Region, machine_type: str) -> 
     sellers = [cloud for cloud, kind in intent.facts.machine_types if kind == machine_type]
     if not sellers:
         known = {kind for cloud, kind in intent.facts.machine_types if cloud == region.cloud}
-        return unknown(where, f"machine type of {region.cloud}", machine_type, known)
+        alike = [kind for kind in known if kind[:1].lower() == machine_type[:1].lower()]
+        do = did_you_mean(machine_type, alike) or "Choose one of them"
+        return replace(unknown(where, f"machine type of {region.cloud}", machine_type, known), do=do)
     accelerator = intent.facts.machine_types[sellers[0], machine_type].accelerator
     clouds = {cloud for (cloud, _), row in intent.facts.machine_types.items() if row.accelerator == accelerator}
     sold = f"its accelerator {accelerator} is sold on {listed(clouds)}"
@@ -187,13 +212,13 @@ def _check_reservation(intent: Intent, name: str, where: str, pool: NodePool) ->
         return
     if reservation.machine_type != pool.machine_type:
         yield Problem(
-            where=f"{where}.reservation",
-            what="the reservation holds another machine type",
-            got=reservation.machine_type,
-            allowed=pool.machine_type,
-            do="Correct the machine type or the reservation",
+            where=f"{where}.machine_type",
+            what=f"reservation '{pool.reservation}' holds another machine type",
+            got=pool.machine_type,
+            allowed=reservation.machine_type,
+            do="Correct the machine type, or name another reservation",
         )
-    if pool.zones != (reservation.zone,):
+    if pool.zones != (reservation.zone,) and not strange_zones(intent, intent.regions[name]):
         yield Problem(
             where=f"{where}.zones",
             what="a reserved node pool lies in the zone of its reservation",
@@ -201,41 +226,6 @@ def _check_reservation(intent: Intent, name: str, where: str, pool: NodePool) ->
             allowed=reservation.zone,
             do="Declare one node pool per reservation",
         )
-
-
-def _check_ranges(intent: Intent) -> Iterator[Problem]:
-    ranges: list[tuple[str, ipaddress.IPv4Network]] = []
-    for name, region in intent.regions.items():
-        where = f"{intent.name}/regions.yaml, regions.{name}.cidr"
-        try:
-            network = ipaddress.IPv4Network(region.cidr)
-        except ValueError as error:
-            yield Problem(
-                where=where, what=str(error), got=region.cidr, do="Write a network address such as 10.16.0.0/16"
-            )
-            continue
-        if region.network.existing is None:
-            yield from _check_size(intent, where, region, network)
-        for other, taken in ranges:
-            if network.overlaps(taken):
-                yield Problem(
-                    where=where,
-                    what=f"overlaps the range of '{other}'",
-                    got=region.cidr,
-                    allowed=f"anything outside {taken}",
-                    do="Give every region its own range",
-                )
-        ranges.append((name, network))
-
-
-def _check_size(intent: Intent, where: str, region: Region, network: ipaddress.IPv4Network) -> Iterator[Problem]:
-    use = intent.facts.networks.get(region.cloud)
-    if network.prefixlen > NARROWEST_PREFIX:
-        what, allowed = "too small for node, pod and gateway subnets", f"/{NARROWEST_PREFIX} or larger"
-        yield Problem(where=where, what=what, got=region.cidr, allowed=allowed, do="Widen it")
-    elif use is not None and network.prefixlen < use.widest_prefix:
-        what, allowed = f"a network of {region.cloud} is not that large", f"/{use.widest_prefix} or smaller"
-        yield Problem(where=where, what=what, got=region.cidr, allowed=allowed, do="Narrow it")
 
 
 def _check_dns(intent: Intent) -> Iterator[Problem]:
@@ -266,12 +256,12 @@ def check_origins(intent: Intent) -> Iterator[Problem]:
                 yield unknown(f"{where}.nearest", "region", region, intent.regions)
         for code in origin.geolocation:
             kind, _, value = code.partition(":")
-            if kind not in ("continent", "country") or len(value) != 2 or not value.isupper():
+            if value not in _PLACES.get(kind, ()):
                 yield Problem(
                     where=f"{where}.geolocation",
                     what="not a geolocation",
                     got=f"'{code}'",
-                    allowed="continent:XX or country:XX with two capitals",
+                    allowed=f"continent:XX with one of {', '.join(_CONTINENTS)}, or country:XX with a code of ISO 3166",
                     do="Mend it",
                 )
             if code in codes:

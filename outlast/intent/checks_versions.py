@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from outlast.errors import Problem, listed
@@ -22,7 +23,7 @@ def check_versions(intent: Intent) -> Iterator[Problem]:
     if lacking:
         yield Problem(
             where=f"{where}, kubernetes",
-            what=f"{listed(lacking)} creates no cluster of this version" if common else _NOTHING_IN_COMMON,
+            what=f"no cluster of this version can be created on {listed(lacking)}" if common else _NOTHING_IN_COMMON,
             got=version,
             allowed=listed(common) if common else "; ".join(f"{c}: {listed(offered[c])}" for c in clouds),
             do="Choose a minor version that every cloud of the fleet offers",
@@ -49,3 +50,18 @@ def _check_add_ons(intent: Intent, clouds: list[str]) -> Iterator[Problem]:
     for name in intent.fleet.add_ons:
         if name not in names:
             yield unknown(f"{intent.name}/fleet.yaml, add_ons.{name}", f"add-on of {listed(clouds)}", name, names)
+    for cloud, name in known:
+        pin, wish = pins.get((cloud, name, version)), intent.fleet.add_ons.get(name)
+        if pin is not None and wish is not None and _form(wish) != _form(pin.version):
+            yield Problem(
+                where=f"{intent.name}/fleet.yaml, add_ons.{name}",
+                what=f"{cloud} has no such version of {name}",
+                got=f"'{wish}'",
+                allowed=f"one written like {pin.version}",
+                do="Correct it, or remove it to have the one that facts pin",
+            )
+
+
+def _form(version: str) -> str:
+    """Return a version without its numbers: how the cloud writes those of an add-on."""
+    return re.sub(r"\d+", "0", version)

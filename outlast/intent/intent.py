@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 
 from outlast.facts import Facts
@@ -63,6 +64,11 @@ class Intent:
     def models(self) -> Mapping[str, Model]:
         """Models; each one's replicas in a region are a pool of the same name."""
         return self.models_file.models
+
+    @property
+    def today(self) -> date:
+        """The fleet's fixed date, or the real one."""
+        return self.fleet.today or date.today()
 
     def jurisdiction(self, region: str) -> str:
         """Return the law that applies in our region; facts decide, not the files people write."""

@@ -89,6 +89,9 @@ def load_intent(config_root: Path, fleet: str, facts: Facts) -> Intent:
         for stem, model in FILES.items()
     }
     problems.extend(_unknown_files(folder, fleet))
+    if problems:
+        what, do = "checks across files wait until these are mended", f"Mend them, then run 'outlast check {fleet}'"
+        problems.append(Problem(where=fleet, what=what, do=do))
     return intent_of(read, folder, facts, problems)
 
 

@@ -43,6 +43,12 @@ def _unique_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Hashable, A
     return loader.construct_mapping(node, deep=True)
 
 
+def _whole(loader: _Loader, node: yaml.ScalarNode) -> object:
+    """Return digits after a leading zero as text: they are an id, and YAML would take them for a number of base 8."""
+    text = loader.construct_scalar(node)
+    return text if text.isdigit() and text.startswith("0") and len(text) > 1 else loader.construct_yaml_int(node)
+
+
 def _date(loader: _Loader, node: yaml.ScalarNode) -> object:
     try:
         return loader.construct_yaml_timestamp(node)
@@ -55,6 +61,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 _BOOL, _TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _date)
+_Loader.add_constructor("tag:yaml.org,2002:int", _whole)
 
 
 def parse_yaml(text: str, where: str, problems: list[Problem]) -> object | None:
@@ -203,10 +210,16 @@ def _bounds(detail: ErrorDetails) -> str:
 
 _PATTERNS: Mapping[str, str] = {
     r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$": "lower-case letters, digits and single hyphens, starting with a letter",
-    r"^[a-z0-9]{1,8}$": "1 to 8 lower-case letters and digits",
+    r"^[a-z][a-z0-9]{0,7}$": "1 to 8 lower-case letters and digits, starting with a letter",
+    r"^v?\d+(\.\d+)+([-.][A-Za-z0-9.]+)?$": 'a version such as "1.36" or v1.22.3',
+    r"^([a-z0-9-]+\.)+[a-z]{2,}$": "a DNS name such as api.example.com",
+    r"^\d{6,20}$": '6 to 20 digits in quotes, such as "604917283350"',
+    r"^(whole|mig-\d+x[a-z0-9.+]+|slice-\d+)$": "whole, a layout such as mig-7x1g.10gb, or slice-4",
+    r"^https://.+$": "https:// and a host, with or without a path",
     r"^sha256:[0-9a-f]{64}$": "a digest sha256:<64 hex digits>, never a tag",
     r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$": "an address range such as 10.16.0.0/16",
     r"^https://[^/]+$": "https:// and a host, without a path",
+    r"^(public-base|jurisdiction:[A-Z]{2,3}(-[A-Z]+)?|tenant:[a-z0-9-]+)$": "public-base, jurisdiction:EU, tenant:NAME",
     r"^([A-Z]{2,3}(-[A-Z]+)?|\*)$": "capitals as in facts/provider_regions.csv, or *",
 }
 

@@ -65,7 +65,7 @@ def _short(cidr: str, peaks: Mapping[str, int], use: NetworkFact) -> Mapping[str
     held = {zone: (_size(ranges.nodes[zone]) - use.reserved_addresses) // use.node_addresses for zone in wanted}
     short = {zone: (nodes, held[zone]) for zone, nodes in wanted.items() if nodes > held[zone]}
     if use.pod_prefix is not None:
-        pods = 2 ** (use.pod_prefix - ipaddress.IPv4Network(ranges.pods).prefixlen)
+        pods = 2 ** (use.pod_prefix - (use.pod_range or ipaddress.IPv4Network(ranges.pods)).prefixlen)
         short |= {_ALL: (together, pods)} if together > pods else {}
     return short
 

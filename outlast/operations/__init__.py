@@ -5,7 +5,7 @@ a cloud of request texts and of policy documents. Not: plans (planner), survival
 """
 
 from outlast.operations.findings import Check, Finding, Situation, Verdict
-from outlast.operations.holdings import QuotaUse, quota_uses, refuse_expired, today_of
+from outlast.operations.holdings import QuotaUse, quota_uses
 from outlast.operations.permissions import Document, documents_for
 from outlast.operations.preflight import CHECKS, preflight
 from outlast.operations.render import Change, Rendered, change_of, rendered
@@ -26,8 +26,6 @@ __all__ = [
     "documents_for",
     "preflight",
     "quota_uses",
-    "refuse_expired",
     "rendered",
     "requests_for",
-    "today_of",
 ]

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from outlast.errors import Problem
+from outlast.intent.checks_capacity import ended
 from outlast.intent.known import unknown
 from outlast.operations.findings import Situation, Verdict
-from outlast.operations.holdings import QuotaUse, ended, quota_uses, uncounted
+from outlast.operations.holdings import QuotaUse, quota_uses, uncounted
 
 
 def check_quotas(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 
-from outlast.errors import PlanError, Problem
 from outlast.facts import QuotaFact
 from outlast.intent import Intent, region_stack
 from outlast.intent.capacity import Quota
@@ -167,41 +165,6 @@ def grant_of(intent: Intent, key: GrantKey) -> Grant:
             and place in ("", row.provider_region)
             and code in intent.holdings(name).quotas
         }
-    )
-
-
-def today_of(intent: Intent) -> date:
-    """Return the fleet's fixed date, or the real one."""
-    return intent.fleet.today or date.today()
-
-
-def refuse_expired(intent: Intent, today: date) -> None:
-    """Refuse to plan on a reservation that has ended; one that no node pool uses is not counted and does not matter.
-
-    Raises:
-        PlanError: names every node pool that would lie on one.
-    """
-    problems = [
-        ended(intent, region, pool.reservation, today)
-        for region, row in intent.regions.items()
-        for pool in row.node_pools.values()
-        if pool.reservation is not None
-    ]
-    if found := [problem for problem in problems if problem]:
-        raise PlanError(found)
-
-
-def ended(intent: Intent, region: str, reservation: str, today: date) -> Problem | None:
-    """Return the problem of a reservation whose last day has passed."""
-    held = intent.holdings(region).reservations.get(reservation)
-    if held is None or held.ends is None or held.ends >= today:
-        return None
-    return Problem(
-        where=f"{intent.name}/capacity.yaml, regions.{region}.reservations.{reservation}.ends",
-        what="the reservation has ended, so its machines do not count",
-        got=str(held.ends),
-        allowed=f"{today} or later",
-        do="Renew it and correct the date, or declare the node pool with other capacity",
     )
 
 

@@ -11,7 +11,7 @@ import typer
 
 from outlast.cli.holdings import preflight, quotas
 from outlast.cli.plans import plan
-from outlast.errors import ConfigError, InfeasiblePlan, PlanError
+from outlast.errors import ConfigError, InfeasiblePlan
 from outlast.lock import LOCK_FILE, read_lock
 from tests.builders import CONFIG, demo_intent, write_demo
 
@@ -190,11 +190,11 @@ def test_options_that_do_not_go_together_are_refused(options):
 @pytest.mark.parametrize("within", [None, "granted"])
 def test_planning_on_a_reservation_that_has_ended_is_refused(demo, within):
     held = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 40, "ends": "2026-11-01"}
-    folder = demo({"regions/us-east/reservations/r1": held})
+    folder = demo({"regions/us-east/reservations/cr-0123456789abcdef0": held})
     text = (folder / "regions.yaml").read_text()
     old = "gh100: {machine_type: p5.48xlarge, zones: [use1-az1, use1-az2, use1-az4], capacity: on_demand}"
     assert old in text
-    new = "gh100: {machine_type: p5.48xlarge, zones: [use1-az1], capacity: reserved, reservation: r1}"
+    new = "gh100: {machine_type: p5.48xlarge, zones: [use1-az1], capacity: reserved, reservation: cr-0123456789abcdef0}"
     (folder / "regions.yaml").write_text(text.replace(old, new))
-    with pytest.raises(PlanError, match="the reservation has ended"):
+    with pytest.raises(ConfigError, match="the reservation has ended"):
         plan("demo", within=within)

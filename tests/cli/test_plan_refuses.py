@@ -8,14 +8,14 @@ import yaml
 
 from outlast.cli import main
 from outlast.lock import LOCK_FILE
-from tests.builders import CONFIG, H100, P_QUOTA, make_curve, merged
+from tests.builders import CONFIG, H100, P_QUOTA, RESERVATION, make_curve, merged
 from tests.fleet_files import write_fleet, write_lock
 
 HELD = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 50, "ends": "2026-01-31"}
-ROW = {"zones": ["use1-az1"], "capacity": "reserved", "reservation": "r-1"}
+ROW = {"zones": ["use1-az1"], "capacity": "reserved", "reservation": RESERVATION}
 RESERVED = {
     "regions": {"regions": {"us-east": {"node_pools": {"gh100": ROW}}}},
-    "capacity": {"regions": {"us-east": {"reservations": {"r-1": HELD}}}},
+    "capacity": {"regions": {"us-east": {"reservations": {RESERVATION: HELD}}}},
     "guardrails": {"losses": {"zone": 0}},
 }
 SLOW = {"models": {"models": {"chat": {"accelerators": {H100: {"goodput": {"value": "0.000001 tok/s"}}}}}}}
@@ -32,7 +32,10 @@ REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "an absurd goodput": (SLOW, ["test/models.yaml, models.chat", "goodput"]),
     "a quota of nothing": (NO_QUOTA, [f"test/capacity.yaml, regions.us-east.quotas.{P_QUOTA}"]),
-    "a reservation that has ended": (RESERVED, ["test/capacity.yaml, regions.us-east.reservations.r-1", "2026-01-31"]),
+    "a reservation that has ended": (
+        RESERVED,
+        [f"test/capacity.yaml, regions.us-east.reservations.{RESERVATION}", "2026-01-31"],
+    ),
     "disks that are too small": (
         {"artifacts": {"models": {"weights": {"size": "40 TiB"}}}},
         ["test/regions.yaml, regions.us-east.node_pools.gh100", "weights"],

@@ -248,3 +248,14 @@ def test_a_missing_file_of_facts_is_named(tmp_path):
     (tmp_path / "facts" / "egress.csv").unlink()
     with pytest.raises(FactError, match=r"facts/egress\.csv: the file is missing"):
         load_facts(tmp_path)
+
+
+def test_zones_are_known_for_a_control_plane_in_every_region_that_sells_machines():
+    known: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in rows("offerings"):
+        known[row.cloud, row.provider_region] |= {
+            *row.zones,
+            *facts().provider_regions[row.cloud, row.provider_region].zone_names,
+        }
+    least = {cloud: use.cluster_zones for cloud, use in facts().networks.items()}
+    assert [key for key, zones in known.items() if zones and len(zones) < least[key[0]]] == []

@@ -39,6 +39,13 @@ def test_a_new_fleet_lies_on_every_cloud_and_holds_two_classes(config):
     assert {how.goodput.kind for model in intent.models.values() for how in model.accelerators.values()} == {"assumed"}
 
 
+def test_every_machine_of_a_new_fleet_has_a_quota_of_its_family(config):
+    intent = created(config, "us-east", "eu-central")
+    machines = {row.cloud: row.node_pools["gh100"].machine_type for row in intent.regions.values()}
+    assert machines["azure"] == "Standard_ND96isr_H100_v5"
+    assert all("standardNDSH100v5Family" in held.quotas for held in [intent.holdings("eu-central")])
+
+
 def test_every_key_is_explained_and_every_file_names_its_schema():
     texts = fleet_files("mine", sites((), facts()), facts(), DAY)
     for name, text in texts.items():

@@ -7,7 +7,7 @@ import pytest
 from outlast.errors import ConfigError, Problem
 from outlast.intent import load_intent
 from outlast.intent.reading import parse_yaml
-from tests.builders import H100, facts, make_intent, make_model, messages_of, write_demo
+from tests.builders import H100, RESERVATION, facts, make_intent, make_model, messages_of, write_demo
 from tests.tiers import make_adapters
 
 BROKEN_YAML = [
@@ -143,9 +143,9 @@ def test_a_week_of_trace_is_read_as(reading, first, last, tmp_path):
 
 
 def test_a_reservation_of_another_machine_type_is_refused():
-    held = {"cr-1": {"machine_type": "p5.4xlarge", "zone": "use1-az1", "nodes": 4}}
-    pool = {"capacity": "reserved", "reservation": "cr-1", "zones": ["use1-az1"]}
-    with pytest.raises(ConfigError, match=r"gh100\.reservation.*got p5\.4xlarge; allowed p5\.48xlarge"):
+    held = {RESERVATION: {"machine_type": "p5.4xlarge", "zone": "use1-az1", "nodes": 4}}
+    pool = {"capacity": "reserved", "reservation": RESERVATION, "zones": ["use1-az1"]}
+    with pytest.raises(ConfigError, match=r"gh100\.machine_type.*got p5\.48xlarge; allowed p5\.4xlarge"):
         make_intent(
             regions={"regions": {"us-east": {"node_pools": {"gh100": pool}}}},
             capacity={"regions": {"us-east": {"reservations": held}}},
@@ -153,8 +153,8 @@ def test_a_reservation_of_another_machine_type_is_refused():
 
 
 def test_a_reserved_node_pool_lies_in_the_zone_of_its_reservation():
-    held = {"cr-1": {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 4}}
-    pool = {"capacity": "reserved", "reservation": "cr-1"}
+    held = {RESERVATION: {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 4}}
+    pool = {"capacity": "reserved", "reservation": RESERVATION}
     with pytest.raises(ConfigError, match=r"gh100\.zones.*allowed use1-az1"):
         make_intent(
             regions={"regions": {"us-east": {"node_pools": {"gh100": pool}}}},

@@ -1,9 +1,11 @@
 """Ids, tags, versions and wishes that a cloud would not take: refused by the loader, with file and key."""
 
+import re
 from typing import Any
 
 import pytest
 
+from outlast.intent import load_intent
 from tests.builders import facts, messages_of, write_demo
 
 EAST, WEST = "regions/us-east", "regions/eu-west"
@@ -65,6 +67,11 @@ TAGS = [
         {f"{EAST}/tags": {f"t{n}": "x" for n in range(41)}},
         ["us-east.tags", "got 41", "at most 40", "t40"],
     ),
+    (
+        "too many labels",
+        {f"{WEST}/tags": {f"t{n}": "x" for n in range(55)}},
+        ["eu-west.tags", "got 55", "at most 54 on gcp", "t54"],
+    ),
 ]
 PLACES = [
     (
@@ -87,7 +94,42 @@ PLACES = [
         central(provider_region="westus", zones=["westus-1"]),
         ["eu-central.zones", "no zones", "has zones"],
     ),
-    ("a range beyond the cloud", {f"{EAST}/cidr": "10.16.0.0/15"}, ["us-east.cidr", "10.16.0.0/15", "/16 or smaller"]),
+    (
+        "a range beyond the cloud",
+        {f"{EAST}/cidr": "10.16.0.0/12"},
+        ["us-east.cidr", "got 10.16.0.0/12", "allowed /16)", "Use 10."],
+    ),
+    (
+        "a range too small",
+        {f"{EAST}/cidr": "10.16.0.0/22"},
+        ["us-east.cidr", "got 10.16.0.0/22", "allowed /16)", "Use 10."],
+    ),
+    (
+        "the range of pods inside clusters",
+        central(cidr="100.64.0.0/16"),
+        ["eu-central.cidr", "got 100.64.0.0/16", "overlaps 100.64.0.0/11", "which is free"],
+    ),
+    (
+        "a range that clusters cannot use",
+        central(cidr="172.30.0.0/16"),
+        ["eu-central.cidr", "172.30.0.0/16", "is free"],
+    ),
+    ("a range of the loop", {f"{EAST}/cidr": "127.0.0.0/16"}, ["us-east.cidr", "overlaps 127.0.0.0/8"]),
+    ("a range for many at once", {f"{WEST}/cidr": "224.0.0.0/16"}, ["eu-west.cidr", "overlaps 224.0.0.0/4"]),
+    ("a range of one link", {f"{WEST}/cidr": "169.254.0.0/16"}, ["eu-west.cidr", "overlaps 169.254.0.0/16"]),
+    ("a range of containers", {f"{EAST}/cidr": "172.17.0.0/16"}, ["us-east.cidr", "overlaps 172.17.0.0/16"]),
+    ("a range of others", {f"{WEST}/cidr": "8.8.0.0/16"}, ["eu-west.cidr", "got 8.8.0.0/16", "private", "10.0.0.0/8"]),
+    ("shared address space", {f"{EAST}/cidr": "100.64.0.0/16"}, ["us-east.cidr", "private", "192.168.0.0/16"]),
+    (
+        "one zone for a control plane",
+        {f"{EAST}/zones": ["use1-az1"], **{f"{EAST}/node_pools/{p}/zones": ["use1-az1"] for p in ("gh100", "gl40s")}},
+        ["us-east.zones", "control plane of aws", "got 1", "2 or more"],
+    ),
+    (
+        "ranges that reach a private API server",
+        {f"{EAST}/api": {"private": True, "allow": ["203.0.113.0/24"]}},
+        ["us-east.api.allow", "203.0.113.0/24", "private: false"],
+    ),
 ]
 WISHES = [
     (
@@ -130,7 +172,7 @@ OTHERS = [
         "a version of one cloud",
         "fleet",
         {"kubernetes": "1.34"},
-        ["fleet.yaml, kubernetes", "got 1.34", "gcp creates", "1.35"],
+        ["fleet.yaml, kubernetes", "got 1.34", "created on azure, gcp", "1.35"],
     ),
     ("a patch for a version", "fleet", {"kubernetes": "1.36.2"}, ["fleet.yaml, kubernetes", "got 1.36.2", "minor"]),
     (
@@ -187,3 +229,20 @@ def test_an_api_server_says_where_it_is(cloud, server, place):
 @pytest.mark.parametrize("server", [f"{host[1]}.example.org" for host in HOSTS])
 def test_a_host_that_only_begins_like_an_api_server_is_none(server):
     assert [row for row in facts().id_forms.values() if row.kind == "api-server" and row.read(server)] == []
+
+
+FREE = {
+    "overlapping": {f"{WEST}/cidr": "10.16.0.0/16"},
+    "small": {f"{EAST}/cidr": "10.16.0.0/22"},
+    "wide": {f"{EAST}/cidr": "10.0.0.0/8"},
+    "reserved": {f"{EAST}/cidr": "172.17.0.0/16"},
+}
+
+
+@pytest.mark.parametrize("changes", FREE.values(), ids=FREE)
+def test_a_range_that_a_message_proposes_is_taken(changes, tmp_path):
+    write_demo(tmp_path / "wrong", "regions", changes)
+    said = " ".join(messages_of(tmp_path / "wrong"))
+    right = dict.fromkeys(changes, re.findall(r"Use ([\d./]+)", said)[0])
+    write_demo(tmp_path / "right", "regions", right)
+    assert load_intent(tmp_path / "right", "demo", facts())

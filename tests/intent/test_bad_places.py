@@ -7,7 +7,7 @@ from tests.builders import messages_of, write_demo
 FIRST = "demand/0"
 POOL = "regions/us-east/node_pools/gh100"
 GOODPUT = "models/chat-large/accelerators/h100-sxm-80/goodput"
-HELD = "regions/us-east/reservations/cr-0a1"
+HELD = "regions/us-east/reservations/cr-0123456789abcdef0"
 NORTH = "regions/eu-north/node_pools/gh100"
 L4_IN_NORTH = {f"{NORTH}/machine_type": "g6.xlarge", f"{NORTH}/zones": ["eun1-az1"]}
 
@@ -252,20 +252,20 @@ RULES = [
     (
         "an unknown reservation",
         "regions",
-        {f"{POOL}/capacity": "reserved", f"{POOL}/reservation": "cr-0a1"},
-        ["gh100.reservation", "'cr-0a1'", "capacity.yaml"],
+        {f"{POOL}/capacity": "reserved", f"{POOL}/reservation": "cr-0123456789abcdef0"},
+        ["gh100.reservation", "'cr-0123456789abcdef0'", "capacity.yaml"],
     ),
     (
         "a reservation of an unknown machine type",
         "capacity",
         {HELD: {"machine_type": "p5.48xlrge", "zone": "use1-az1", "nodes": 4}},
-        ["reservations.cr-0a1", "'p5.48xlrge'", "mean 'p5.48xlarge'?"],
+        ["reservations.cr-0123456789abcdef0", "'p5.48xlrge'", "mean 'p5.48xlarge'?"],
     ),
     (
         "a reservation in another region's zone",
         "capacity",
         {HELD: {"machine_type": "p5.48xlarge", "zone": "eun1-az1", "nodes": 4}},
-        ["reservations.cr-0a1", "'eun1-az1'", "use1-az1"],
+        ["reservations.cr-0123456789abcdef0", "'eun1-az1'", "use1-az1"],
     ),
     (
         "a route of an unknown model",

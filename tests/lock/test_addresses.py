@@ -54,6 +54,11 @@ def test_a_range_for_pods_holds_those_of_all_zones_together():
     assert "Widen it to /15" in message
 
 
+def test_pods_with_a_range_outside_the_network_take_none_of_its_own():
+    intent = make_intent("us-east", "eu-central")
+    assert list(short_ranges(lock_of(intent, "eu-central", CLUSTER_NODES, CLUSTER_NODES), intent)) == []
+
+
 def test_a_wider_range_holds_more_where_the_cloud_takes_one():
     assert said("eu-west", 2 * CLUSTER_NODES - 6, 2, cidr="10.128.0.0/15") == []
 

@@ -34,7 +34,7 @@ STALE = [
 FRESH = [
     ("tags", "regions", {"regions": {"us-east": {"tags": {"team": "x"}}}}),
     ("access", "regions", {"regions": {"us-east": {"access": {"viewer": ["arn:aws:iam::111122223333:user/ann"]}}}}),
-    ("account", "regions", {"regions": {"us-east": {"account": "444455556666"}}}),
+    ("account", "regions", {"regions": {"us-east": {"account": "444455556666", "access": None}}}),
     ("address range", "regions", {"regions": {"us-east": {"cidr": "10.240.0.0/16"}}}),
     ("protection", "regions", {"regions": {"us-east": {"protect": False}}}),
     ("budgets", "guardrails", {"budgets": {"total": "1 USD/month"}}),

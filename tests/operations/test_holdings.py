@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from outlast.errors import ConfigError, PlanError
 from outlast.intent import Intent
 from outlast.lock import Applied, AppliedFile, Lock
-from outlast.operations import QuotaUse, RequestText, quota_uses, refuse_expired, requests_for, today_of
-from tests.builders import GCP_CAP, P_QUOTA, demo_intent, facts, make_block, make_intent, make_lock
+from outlast.operations import QuotaUse, RequestText, quota_uses, requests_for
+from tests.builders import GCP_CAP, P_QUOTA, facts, make_block, make_intent, make_lock
 
 NODE_VCPU = facts().machine_types["aws", "p5.48xlarge"].vcpu
 TODAY = date(2026, 11, 30)
@@ -201,58 +200,3 @@ def test_what_is_requested_already_is_not_asked_again():
         capacity={"regions": {"us-east": {"quotas": {P_QUOTA: {"granted": "0 vCPU", "requested": "1k vCPU"}}}}}
     )
     assert asked(intent, lock_of(intent)) == []
-
-
-def test_a_fleet_may_fix_its_date():
-    assert today_of(demo_intent()) == demo_intent().fleet.today
-
-
-def test_without_a_fixed_date_today_is_today():
-    assert today_of(make_intent(fleet={"today": None})) >= TODAY.replace(year=2020)
-
-
-def reserved(**changes: Any) -> Intent:
-    pool = {"zones": ["use1-az1"], "capacity": "reserved", "reservation": "r1"}
-    held = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 3, "ends": "2026-11-29"} | changes
-    return make_intent(
-        regions={"regions": {"us-east": {"node_pools": {"gh100": pool}}}},
-        capacity={"regions": {"us-east": {"reservations": {"r1": held}}}},
-    )
-
-
-def test_planning_on_a_reservation_that_has_ended_is_refused():
-    with pytest.raises(PlanError, match=r"reservations\.r1\.ends: .*has ended.*got 2026-11-29; allowed 2026-11-30"):
-        refuse_expired(reserved(), TODAY)
-
-
-@pytest.mark.parametrize("ends", ["2026-11-30", "2027-01-01", None])
-def test_planning_on_a_reservation_that_lasts_is_not(ends):
-    refuse_expired(reserved(ends=ends), TODAY)
-
-
-def test_an_ended_reservation_that_nothing_uses_is_no_matter():
-    held = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 3, "ends": "2026-11-29"}
-    refuse_expired(make_intent(capacity={"regions": {"us-east": {"reservations": {"r1": held}}}}), TODAY)
-
-
-@pytest.mark.parametrize(
-    ("entry", "says"),
-    [
-        ({"granted": "96"}, "write the unit|one of"),
-        ({"granted": "-1 vCPU"}, "out of range"),
-        ({"granted": "many vCPU"}, "not a quantity"),
-        ({"granted": None}, "granted"),
-        ({"as_of": "soon"}, "as_of"),
-        ({"asked": "3 vCPU"}, "asked"),
-    ],
-)
-def test_a_statement_that_says_nothing_is_refused(entry, says):
-    with pytest.raises(ConfigError, match=says):
-        make_intent(capacity={"regions": {"us-east": {"quotas": {P_QUOTA: entry}}}})
-
-
-@pytest.mark.parametrize("code", ["L-417A185C", "l-417a185b", "cores"])
-def test_a_quota_that_the_cloud_does_not_have_is_refused(code):
-    entry = {"granted": "96 vCPU", "as_of": "2026-11-01"}
-    with pytest.raises(ConfigError, match="unknown quota of aws"):
-        make_intent(capacity={"regions": {"us-east": {"quotas": {code: entry}}}})

@@ -11,7 +11,7 @@ import pytest
 from outlast.intent import Intent
 from outlast.lock import Applied, AppliedFile, Lock
 from outlast.operations import CHECKS, Situation, preflight
-from tests.builders import ADMINS, H100, P_QUOTA, facts, make_block, make_intent, make_lock, make_model
+from tests.builders import ADMINS, H100, P_QUOTA, RESERVATION, facts, make_block, make_intent, make_lock, make_model
 
 REGIONS = ("us-east", "eu-north")
 TODAY = date(2026, 11, 30)
@@ -98,19 +98,19 @@ def with_google(first: dict[str, Any] | None, second: dict[str, Any] | None, acc
 
 def reserved(**changes: Any) -> Intent:
     """The fleet on a reservation of three nodes in one zone of us-east."""
-    pool = {"zones": ["use1-az1"], "capacity": "reserved", "reservation": "r1"}
+    pool = {"zones": ["use1-az1"], "capacity": "reserved", "reservation": RESERVATION}
     return make_intent(
         *REGIONS,
         regions={"regions": {"us-east": {"node_pools": {"gh100": pool}}}},
-        capacity=holdings(reservations={"r1": SPAN | changes}),
+        capacity=holdings(reservations={RESERVATION: SPAN | changes}),
     )
 
 
-def other_reservations(**reservations: Any) -> Intent:
+def other_reservations(reservations: Mapping[str, Any]) -> Intent:
     """The reserved fleet after somebody changed what is held without checking the files."""
     intent = reserved()
     held = intent.holdings("us-east")
-    rows = {name: held.reservations["r1"].model_copy(update=changes) for name, changes in reservations.items()}
+    rows = {name: held.reservations[RESERVATION].model_copy(update=changes) for name, changes in reservations.items()}
     regions = intent.capacity.regions | {"us-east": held.model_copy(update={"reservations": rows})}
     return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
 
@@ -233,23 +233,23 @@ FAILING: dict[str, Case] = {
         {("cap", "eu-west", "failed"), ("cap", "us-west", "failed")},
     ),
     "a reservation that is not held": (
-        lambda: situation(other_reservations(r2={})),
+        lambda: situation(other_reservations({"cr-another": {}})),
         {("reservation", "us-east", "failed")},
     ),
     "a reservation of another machine type": (
-        lambda: situation(other_reservations(r1={"machine_type": "p5.4xlarge"})),
+        lambda: situation(other_reservations({RESERVATION: {"machine_type": "p5.4xlarge"}})),
         {("reservation", "us-east", "failed")},
     ),
     "a reservation in another zone": (
-        lambda: situation(other_reservations(r1={"zone": "use1-az2"})),
+        lambda: situation(other_reservations({RESERVATION: {"zone": "use1-az2"}})),
         {("reservation", "us-east", "failed")},
     ),
     "a reservation with too few nodes": (
-        lambda: situation(other_reservations(r1={"nodes": 0})),
+        lambda: situation(other_reservations({RESERVATION: {"nodes": 0}})),
         {("reservation", "us-east", "failed")},
     ),
     "a reservation that has ended": (
-        lambda: situation(reserved(ends="2026-11-29")),
+        lambda: situation(other_reservations({RESERVATION: {"ends": date(2026, 11, 29)}})),
         {("reservation-term", "us-east", "failed")},
     ),
     "a reservation that ends too soon": (

@@ -12,6 +12,7 @@ from outlast.proof import prove
 from tests.builders import (
     H100,
     P_QUOTA,
+    RESERVATION,
     make_artifact,
     make_block,
     make_curve,
@@ -106,8 +107,10 @@ def tuned(adapter: dict[str, Any] | None = None, **row: Any) -> Changes:
     )
 
 
-RESERVED = all_of(node_pool(zones=ONE, capacity="reserved", reservation="r-1"), rules(losses={"zone": 0}))
-UNPRICED = place(EAST, provider_region="sa-east-1", zones=["sae1-az3"], node_pools={"gh100": {"zones": ["sae1-az3"]}})
+RESERVED = all_of(node_pool(zones=ONE, capacity="reserved", reservation=RESERVATION), rules(losses={"zone": 0}))
+UNPRICED = place(
+    EAST, provider_region="sa-east-1", zones=["sae1-az1", "sae1-az3"], node_pools={"gh100": {"zones": ["sae1-az3"]}}
+)
 SMALL_GPUS = node_pool(machine_type="g6.xlarge", zones=ONE)
 CURVES: dict[str, tuple[Changes, list[str]]] = {
     "a day of 23 hours": (hours(["1 tok/s"] * 23), ["demand.yaml, demand.0", "24 or 168", "23"]),
@@ -186,18 +189,21 @@ HOLDINGS: dict[str, tuple[Changes, list[str]]] = {
     "a quota below 0": (quota(EAST, "-1 vCPU"), [f"quotas.{P_QUOTA}.granted", "'-1 vCPU'", "0 or more"]),
     "a quota in another unit": (quota(EAST, "64 GPUs"), [f"quotas.{P_QUOTA}.granted", "64 GPUs", "vCPU"]),
     "a reservation that is too small": (
-        all_of(RESERVED, holdings(reservations={"r-1": HELD})),
-        ["capacity.yaml, regions.us-east.reservations.r-1", "2 nodes", "Reserve 2 nodes"],
+        all_of(RESERVED, holdings(reservations={RESERVATION: HELD})),
+        ["capacity.yaml, regions.us-east.reservations.cr-0123456789abcdef0", "2 nodes", "Reserve 2 nodes"],
     ),
     "a reservation of another machine": (
-        all_of(RESERVED, holdings(reservations={"r-1": HELD | {"machine_type": "p5.4xlarge"}})),
-        ["us-east.node_pools.gh100.reservation", "p5.4xlarge", "p5.48xlarge"],
+        all_of(RESERVED, holdings(reservations={RESERVATION: HELD | {"machine_type": "p5.4xlarge"}})),
+        ["us-east.node_pools.gh100.machine_type", "p5.4xlarge", "p5.48xlarge"],
     ),
     "a reservation of no nodes": (
-        all_of(RESERVED, holdings(reservations={"r-1": HELD | {"nodes": 0}})),
-        ["us-east.reservations.r-1.nodes", "got 0", "1 or more"],
+        all_of(RESERVED, holdings(reservations={RESERVATION: HELD | {"nodes": 0}})),
+        ["us-east.reservations.cr-0123456789abcdef0.nodes", "got 0", "1 or more"],
     ),
-    "a reservation nobody holds": (RESERVED, ["us-east.node_pools.gh100.reservation", "'r-1'", "capacity.yaml"]),
+    "a reservation nobody holds": (
+        RESERVED,
+        ["us-east.node_pools.gh100.reservation", "'cr-0123456789abcdef0'", "capacity.yaml"],
+    ),
     "a route where its class may not be": (
         all_of(bank(NORTH), holdings(hosted_routes={"r": ROUTE | {"classes": ["eu"]}})),
         ["us-east.hosted_routes.r.classes", "'eu'", "US"],

@@ -10,7 +10,7 @@ from outlast.planner import beside, constraints, settled_lock
 from outlast.planner.arrays import to_arrays
 from outlast.planner.counts import define_model
 from outlast.planner.objective import change_stage, shift_stage
-from tests.builders import make_curve, make_holdings, make_intent, make_model
+from tests.builders import RESERVATION, make_curve, make_holdings, make_intent, make_model
 from tests.random_fleets import L4, L4_ZONES
 
 PAGE = (Path(__file__).parents[2] / "docs/planner.md").read_text()
@@ -26,7 +26,12 @@ def everything() -> Intent:
     2,000 tok/s with a surge of 3 are held by 6 replicas and by 8, not by 7: the fullest of three zones then has 3.
     """
     sliced = {L4: {"partition": "slice-4", "goodput": MEASURED | {"value": "50 tok/s"}}}
-    reserved = {"machine_type": "p5.48xlarge", "zones": ["use1-az1"], "capacity": "reserved", "reservation": "r-1"}
+    reserved = {
+        "machine_type": "p5.48xlarge",
+        "zones": ["use1-az1"],
+        "capacity": "reserved",
+        "reservation": RESERVATION,
+    }
     machines = {name: ("g2-standard-4" if name == "eu-west" else "g6.xlarge") for name in NAMES}
     granted = {
         "g2-standard-4": {"NVIDIA_L4_GPUS": {"granted": "900 GPUs", "as_of": "2026-11-01"}},
@@ -36,7 +41,7 @@ def everything() -> Intent:
         n: {"l4": {"machine_type": machines[n], "zones": list(L4_ZONES[n]), "partition": "slice-4"}} for n in NAMES
     }
     quotas = {n: granted[machines[n]] | make_holdings(n)["quotas"] for n in NAMES}
-    held = {"r-1": {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 2}}
+    held = {RESERVATION: {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 2}}
     route = {"model": "chat", "classes": ["open"], "quota": "60k tok/min"}
     pools["us-east"]["gh100r"] = reserved
     return make_intent(

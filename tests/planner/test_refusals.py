@@ -4,7 +4,7 @@ import pytest
 
 from outlast.errors import InfeasiblePlan, PlanError
 from outlast.planner import plan, settled_lock
-from tests.builders import H100, P_QUOTA, make_artifact, make_curve, make_intent, make_model
+from tests.builders import H100, P_QUOTA, RESERVATION, make_artifact, make_curve, make_intent, make_model
 
 FLAT = {"demand": [make_curve("shop", "us-east", 2800)]}
 NODE_POOL = "regions.us-east.node_pools"
@@ -32,7 +32,11 @@ def one_gpu() -> dict:
 
 def test_a_node_type_without_a_price():
     # facts offer p5.4xlarge in sa-east-1, but no source gives its price
-    region = {"provider_region": "sa-east-1", "zones": ["sae1-az3"], "node_pools": {"gh100": {"zones": ["sae1-az3"]}}}
+    region = {
+        "provider_region": "sa-east-1",
+        "zones": ["sae1-az1", "sae1-az3"],
+        "node_pools": {"gh100": {"zones": ["sae1-az3"]}},
+    }
     intent = make_intent(
         regions={"regions": {"us-east": region}},
         tenants={"admits": {"BR": ["open"]}},
@@ -100,15 +104,15 @@ def test_only_the_smallest_conflict_is_named():
 
 
 def test_a_reservation_that_is_too_small_is_named_with_the_nodes_to_reserve():
-    held = {"r-1": {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 1}}
+    held = {RESERVATION: {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 1}}
     intent = make_intent(
-        regions=with_pools(gh100={"zones": ["use1-az1"], "capacity": "reserved", "reservation": "r-1"}),
+        regions=with_pools(gh100={"zones": ["use1-az1"], "capacity": "reserved", "reservation": RESERVATION}),
         capacity={"regions": {"us-east": {"reservations": held}}},
         demand=FLAT,
         guardrails={"losses": {"zone": 0}},
     )
     with pytest.raises(
-        InfeasiblePlan, match=r"reservations\.r-1: .*needs 3 nodes.*got 1 nodes reserved.*Reserve 3 nodes"
+        InfeasiblePlan, match=r"reservations\.cr-\w+: .*needs 3 nodes.*got 1 nodes reserved.*Reserve 3 nodes"
     ):
         plan(intent, None)
 

@@ -9,7 +9,7 @@ from outlast.planner import check_months, parse_growth, plan, runway, settled_lo
 from outlast.planner.holdings import with_amounts
 from outlast.planner.runway import grown, month_after
 from outlast.planner.trials import Trials, size_of
-from tests.builders import GCP_CAP, P_QUOTA, make_curve, make_intent
+from tests.builders import GCP_CAP, P_QUOTA, RESERVATION, make_curve, make_intent
 
 TODAY = date(2026, 11, 30)
 
@@ -99,10 +99,10 @@ def test_faster_growth_never_lasts_longer():
 
 
 def test_a_reservation_that_ends_by_date_is_told():
-    held = {"r-1": {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 3, "ends": "2027-03-01"}}
+    held = {RESERVATION: {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 3, "ends": "2027-03-01"}}
     capacity = {"regions": {"us-east": {"reservations": held}}}
     intent = make_intent(demand={"demand": [make_curve("shop", "us-east", 700)]}, capacity=capacity)
-    assert [(e.reservation, e.day) for e in run(intent, months=12).expiries] == [("r-1", date(2027, 3, 1))]
+    assert [(e.reservation, e.day) for e in run(intent, months=12).expiries] == [(RESERVATION, date(2027, 3, 1))]
     assert run(intent, months=2).expiries == ()
 
 

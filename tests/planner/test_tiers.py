@@ -13,7 +13,7 @@ from outlast.lock import Lock, LockPool, overfull
 from outlast.planner import plan, settled_lock
 from outlast.planner.floors import to_floors
 from outlast.proof import Case, prove
-from tests.builders import H100, REGION_PLACES, make_curve, make_holdings, make_intent, make_model, merged
+from tests.builders import H100, REGION_PLACES, RESERVATION, make_curve, make_holdings, make_intent, make_model, merged
 from tests.tiers import cold_fleet, make_adapters
 
 L4 = "l4-24"
@@ -225,8 +225,13 @@ def test_two_accelerators_share_a_pool_where_that_is_cheaper():
 
 
 def test_reserved_nodes_are_used_before_bought_ones_and_zones_stay_even():
-    held = {"cr-1": {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 2}}
-    reserved = {"machine_type": "p5.48xlarge", "zones": ["use1-az1"], "capacity": "reserved", "reservation": "cr-1"}
+    held = {RESERVATION: {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 2}}
+    reserved = {
+        "machine_type": "p5.48xlarge",
+        "zones": ["use1-az1"],
+        "capacity": "reserved",
+        "reservation": RESERVATION,
+    }
     intent = make_intent(
         regions={"regions": {"us-east": {"node_pools": {"gh100r": reserved}}}},
         capacity={
@@ -237,7 +242,7 @@ def test_reserved_nodes_are_used_before_bought_ones_and_zones_stay_even():
     )
     lock = proven(intent)
     rows = lock.regions["us-east"].node_pools
-    assert sum(row.nodes.min for row in rows.values() if row.reservation == "cr-1") == 2
+    assert sum(row.nodes.min for row in rows.values() if row.reservation == RESERVATION) == 2
     zones: dict[str, int] = {}
     for key, count in pools_of(lock)["us-east chat-h100"].places.items():
         zones[rows[key].zone] = zones.get(rows[key].zone, 0) + count

@@ -24,7 +24,7 @@ from outlast.planner import plan, settle, settled_lock
 from outlast.planner.bounds import bounds_of, within
 from outlast.planner.within import Deployable, deployable, pairs_of, settle_within
 from outlast.proof import judge, prove
-from tests.builders import P_QUOTA, demo_intent, make_curve, make_intent
+from tests.builders import P_QUOTA, RESERVATION, demo_intent, make_curve, make_intent
 
 REGIONS = ("us-east", "eu-north", "us-west")
 NODE_VCPU = 192
@@ -292,10 +292,10 @@ def test_granted_is_the_fleet_itself():
 
 def test_unlimited_covers_quotas_that_nobody_stated_and_reservations():
     held = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 1}
-    us_east = {"quotas": {P_QUOTA: None}, "reservations": {"r1": held}}
+    us_east = {"quotas": {P_QUOTA: None}, "reservations": {RESERVATION: held}}
     holdings = within(make_intent(capacity={"regions": {"us-east": us_east}}), "unlimited").holdings("us-east")
     assert holdings.quotas[P_QUOTA].granted > 1e6
-    assert holdings.reservations["r1"].nodes > 1000
+    assert holdings.reservations[RESERVATION].nodes > 1000
 
 
 def test_nothing_but_holdings_is_changed():
