@@ -31,7 +31,7 @@ class NodePool(Strict):
     """``whole``, a MIG layout such as ``mig-7x1g.10gb``, or ``slice-4`` for time-slicing."""
     scaling: Literal["fixed", "elastic"] = planner_input("fixed")
     """``fixed``: minimum = desired = maximum, needed for headroom; ``elastic``: an autoscaler owns the count."""
-    interconnect: bool = False
+    interconnect: bool = planner_input(False)
     """Whether its machines get network cards for each other; a replica lies on one node and needs none."""
 
 
