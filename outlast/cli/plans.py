@@ -25,12 +25,15 @@ def check(fleet: FleetName) -> None:
     from outlast.errors import ConfigError
     from outlast.intent.checks import notices
     from outlast.intent.variants import check_variants
-    from outlast.lock import short_ranges
+    from outlast.lock import short_ranges, zoneless
 
     found = load(fleet)
     intent = found.intent
     lock = found.lock_in_force()
-    if problems := [*check_variants(intent, found.folder), *(short_ranges(lock, intent) if lock else ())]:
+    problems = [*check_variants(intent, found.folder)]
+    if lock:
+        problems += [*short_ranges(lock, intent), *zoneless(lock, intent)]
+    if problems:
         raise ConfigError(problems)
     counts = {"region": intent.regions, "model": intent.models, "tenant": intent.tenants_file.tenants}
     print(f"{fleet}: {', '.join(_counted(len(found), noun) for noun, found in counts.items())}; no problems")
