@@ -12,7 +12,8 @@ import pulumi
 import pulumi_gcp as gcp
 
 from components import names
-from components.network.contract import Network, NetworkArgs, Ranges, cut
+from components.network.contract import Network, NetworkArgs
+from outlast.intent.ranges import Ranges, cut
 
 PODS = "pods"
 SERVICES = "services"
