@@ -89,7 +89,7 @@ class Region(Strict):
     account: str
     """Account, project or subscription."""
     allowed_account: str | None = None
-    """The only account a deployment may meet; defaults to ``account``."""
+    """``account`` a second time, so that a slip of the hand in one of them meets no other account."""
     account_number: Annotated[str, StringConstraints(pattern=r"^\d{6,20}$")] | None = None
     """The cloud's number of the account, where its own services are named by it."""
     role: str | None = None

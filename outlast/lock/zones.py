@@ -32,18 +32,28 @@ def zoneless(lock: Lock, intent: Intent, regions: Iterable[str] | None = None) -
 
 
 def changed_zones(intent: Intent, region: str, applied: Applied | None) -> Iterator[Problem]:
-    """Yield that a deployed region's zones differ from those it was born with, on a cloud that fixes them.
+    """Yield that a deployed region's zones may not become those of the files.
 
-    Their order counts: ranges of addresses go by it. What was applied without saying its zones is not judged.
+    Either its cloud fixes them at birth, or nodes are still deployed in one that is to go. Their order counts, since
+    ranges of nodes go by it where they are fixed; a cloud that changes zones has one range for the region. A deployment
+    that did not say its zones is judged by its nodes only.
     """
-    place = intent.regions[region]
-    if applied is None or not applied.zones or intent.facts.can(place.cloud, "zone-change"):
+    place, where = intent.regions[region], f"{intent.name}/regions.yaml, regions.{region}.zones"
+    if applied is None:
         return
-    if place.zones != applied.zones:
+    gone = {row.zone for row in applied.counts.node_pools.values()} - set(place.zones)
+    if applied.zones and place.zones != applied.zones and not intent.facts.can(place.cloud, "zone-change"):
         yield Problem(
-            where=f"{intent.name}/regions.yaml, regions.{region}.zones",
+            where=where,
             what=f"{place.cloud} never changes the zones of a region that is deployed",
             got=", ".join(place.zones),
             allowed=", ".join(applied.zones),
             do="Put them back; give up a zone by taking it out of node_pools' zones; a new zone is a new region",
+        )
+    elif gone:
+        yield Problem(
+            where=where,
+            what=f"nodes are deployed in {listed(gone)}",
+            got=", ".join(place.zones),
+            do="Put the zone back; settle and deploy first, then remove the zone",
         )

@@ -35,9 +35,8 @@ def check_lock(situation: Situation, region: str) -> Iterator[tuple[Verdict, Pro
 
 
 def check_account(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
-    """Yield an account of the credentials at hand that is not the allowed one."""
-    row = situation.intent.regions[region]
-    allowed = row.allowed_account or row.account
+    """Yield an account of the credentials at hand that is not the region's."""
+    allowed = situation.intent.regions[region].account
     for owner, account in situation.accounts:
         if owner == region and account != allowed:
             yield (
@@ -47,7 +46,7 @@ def check_account(situation: Situation, region: str) -> Iterator[tuple[Verdict, 
                     what="the credentials at hand are of another account",
                     got=account,
                     allowed=allowed,
-                    do="Sign in to the allowed account",
+                    do="Sign in to the region's account",
                 ),
             )
 

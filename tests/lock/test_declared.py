@@ -76,8 +76,22 @@ def test_zones_of_a_deployed_region_are_not_changed_where_its_cloud_fixes_them()
     assert "taking it out of node_pools' zones; a new zone is a new region." in message
 
 
+def test_the_order_of_zones_counts_where_their_cloud_fixes_them():
+    assert changed("us-east", "use1-az2", "use1-az1", "use1-az4") != []
+    assert changed("us-east", "use1-az1", "use1-az2", "use1-az4") == []
+
+
 def test_zones_of_a_deployed_region_change_where_its_cloud_can():
     assert changed("eu-west", "europe-west4-b") == []
+
+
+def test_a_zone_goes_only_once_no_node_is_deployed_in_it():
+    document = {"zone": "europe-west4-a", "partition": "whole", "node_devices": 8, "nodes_min": 1, "nodes_max": 1}
+    counts = Counts.model_validate({"node_pools": {"gh100-1-a": document}})
+    (problem,) = changed_zones(
+        make_intent("us-east", "eu-west"), "eu-west", Applied(lock_digest="", counts=counts, zones=("europe-west4-a",))
+    )
+    assert "eu-west.zones: nodes are deployed in europe-west4-a" in str(problem)
 
 
 def test_a_region_that_is_not_deployed_has_the_zones_it_likes():

@@ -197,6 +197,13 @@ def test_a_region_cannot_vanish_from_under_its_replicas():
         plan(make_intent(), old)
 
 
+def test_a_zone_cannot_vanish_from_under_its_nodes():
+    zones = ["use1-az1", "use1-az2"]
+    fewer = {"regions": {"us-east": {"zones": zones, "node_pools": {"gh100": {"zones": zones}}}}}
+    with pytest.raises(PlanError, match=r"gh100-3-a\.zone: us-east does not have this zone \(got use1-az4"):
+        plan(fleet(SMALL, regions=fewer), settled_lock(fleet(SMALL)))
+
+
 def test_the_committed_lock_of_the_demo_is_settled_and_a_fixed_point():
     folder = CONFIG / "fleets" / "demo"
     lock = read_lock(folder)
