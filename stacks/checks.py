@@ -14,6 +14,7 @@ import pulumi
 
 from outlast.errors import EnvironmentProblem, Problem, RefusedError, StaleLock, listed
 from outlast.intent import Intent, stack_order
+from outlast.intent.checks_capacity import ended_in_use
 from outlast.intent.checks_forms import without_admin
 from outlast.intent.stacks import StackName
 from outlast.lock import (
@@ -21,11 +22,13 @@ from outlast.lock import (
     AppliedFile,
     Lock,
     applied_in,
+    changed_zones,
     freshness,
     overfull,
     short_ranges,
     stale_problem,
     undeclared,
+    zoneless,
 )
 from outlast.proof import Judgement, arithmetic, cure, judge, misplaced, shortfall, unserved
 
@@ -79,16 +82,18 @@ def check_before(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool
         stack: what is deployed.
         intent: what the fleet wants.
         lock: what the stack deploys.
-        teardown: the stack is about to be destroyed, on purpose; only the clouds are checked.
+        teardown: the stack is about to be destroyed, on purpose; only the clouds and the zones are checked.
 
     Raises:
         EnvironmentProblem: the fleet's clouds and the plugins in use do not belong together.
         StaleLock: the lock was made from other inputs.
-        RefusedError: the deployment breaks residency, lowers a margin, places replicas where no node is, outgrows its
-            network, or makes a cluster that nobody may administer.
+        RefusedError: the deployment breaks residency, lowers a margin, places replicas where no node is, moves a
+            region's zones, outgrows its network, or makes a cluster that nobody may administer.
     """
     surroundings = Surroundings.read()
     check_clouds(intent, simulated=surroundings.simulated)
+    applied = (surroundings.applied or {}).get(str(stack))
+    check_zones(stack, intent, lock, applied)
     if teardown:
         return
     check_fresh(intent, lock)
@@ -99,7 +104,8 @@ def check_before(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool
     problems += [*_overfull(stack, lock), *undeclared(lock, intent)]
     if stack.region is not None:
         problems += without_admin(intent, stack.region)
-        problems += _outgrown(stack.region, intent, lock, (surroundings.applied or {}).get(str(stack)))
+        problems += ended_in_use(intent, stack.region)
+        problems += _outgrown(stack.region, intent, lock, applied)
     if problems:
         raise RefusedError(problems)
     if judgement and judgement.not_yet_proven:
@@ -121,6 +127,18 @@ def check_clouds(intent: Intent, *, simulated: bool) -> None:
         do = "Open a shell without the variables of 'outlast sim env'"
         what, got = "a real fleet must not meet simulated clouds", "OUTLAST_SIM is set"
         raise EnvironmentProblem(Problem(where=where, what=what, got=got, do=do))
+
+
+def check_zones(stack: StackName, intent: Intent, lock: Lock, applied: Applied | None) -> None:
+    """Refuse a region without the zones that its nodes lie in, or with others than its cloud keeps for good.
+
+    Raises:
+        RefusedError: it has such zones.
+    """
+    if stack.region is None:
+        return
+    if problems := [*zoneless(lock, intent, [stack.region]), *changed_zones(intent, stack.region, applied)]:
+        raise RefusedError(problems)
 
 
 def check_fresh(intent: Intent, lock: Lock) -> None:
@@ -159,8 +177,8 @@ def _overfull(stack: StackName, lock: Lock) -> Iterator[Problem]:
     for row in overfull(lock):
         if row.region == stack.region:
             yield Problem(
-                where=f"{stack} refused",
-                what=f"node pool {row.node_pool} does not hold its {row.replicas} replicas",
+                where=f"{stack.fleet}/plan.lock.yaml, regions.{row.region}.node_pools.{row.node_pool}.nodes",
+                what=f"they do not hold the {row.replicas} replicas placed on them",
                 got=f"{row.nodes} nodes",
                 allowed=f"at least {row.nodes_needed}",
                 do=f"Run 'outlast plan {stack.fleet}' and commit the lock",
@@ -176,9 +194,10 @@ def _outgrown(region: str, intent: Intent, lock: Lock, applied: Applied | None) 
 
 def _lowered(stack: StackName, judgement: Judgement) -> Iterator[Problem]:
     for margin in judgement.refused:
-        action = cure(margin)
+        action, case = cure(margin), margin.case
+        held = "shares" if case.region == case.lost else f"regions.{case.region}.pools"
         yield Problem(
-            where=f"{stack} refused",
+            where=f"{stack.fleet}/plan.lock.yaml, {held}",
             what=f"{shortfall(margin)} ({arithmetic(margin)})",
             do=f"{action[0].upper()}{action[1:]}: run 'outlast plan {stack.fleet}' and commit the lock; {_MARGINS}",
         )

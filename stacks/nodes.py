@@ -11,7 +11,7 @@ from components.base import Place
 from components.serving import device
 from outlast.intent import Intent
 from outlast.intent.partitions import fills_card
-from outlast.lock import SYSTEM_ZONE_NODES, LockNodePool, LockRegion
+from outlast.lock import SYSTEM_ZONE_NODES, LockRegion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +28,9 @@ def declare_nodes(
 ) -> tuple[list[system_pool.SystemPool], list[node_pool.NodePool]]:
     """Declare the nodes and return the system pool, none in a cluster that has its own, and the node pools."""
     made: list[node_pool.NodePool] = []
+    facts = intent.facts
     for key, row in block.node_pools.items():
-        machine = intent.facts.machine_types[place.cloud, row.machine_type]
-        card = intent.facts.accelerators[row.accelerator]
-        held = intent.holdings(place.region).reservations.get(row.reservation or "")
+        machine, card = facts.machine_types[place.cloud, row.machine_type], facts.accelerators[row.accelerator]
         args = node_pool.NodePoolArgs(
             place=place,
             key=key,
@@ -46,11 +45,11 @@ def declare_nodes(
             device=device(place.cloud, card.resource, row.partition),
             node_devices=row.node_devices,
             nvme_disks=int(machine.nvme_count or 0),
-            interconnect_cards=_interconnect_cards(intent, place, row),
+            interconnect_cards=facts.interconnect_cards(place.cloud, row.machine_type) if row.interconnect else 0,
             disk_gib=row.disk_gib,
             capacity=row.capacity,
             reservation=row.reservation,
-            block=held is not None and held.block,
+            block=row.block,
             scaling=row.scaling,
             nodes_min=row.nodes.min,
             nodes_max=row.nodes.max,
@@ -61,13 +60,6 @@ def declare_nodes(
         )
         made.append(node_pool.declare(f"{place.region}-{key}", args, opts))
     return _system(intent, place, base, opts), made
-
-
-def _interconnect_cards(intent: Intent, place: Place, row: LockNodePool) -> int:
-    """Return the cards that the row's machines get for each other; a row that intent has dropped gets none."""
-    declared = intent.regions[place.region].node_pools.get(row.id)
-    wanted = declared is not None and declared.interconnect
-    return intent.facts.interconnect_cards(place.cloud, row.machine_type) if wanted else 0
 
 
 def _system(intent: Intent, place: Place, base: Base, opts: pulumi.ResourceOptions) -> list[system_pool.SystemPool]:

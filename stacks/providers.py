@@ -14,7 +14,7 @@ def region_provider(intent: Intent, region: str, *, teardown: bool = False) -> p
     row = intent.regions[region]
     args = provider.ProviderArgs(
         place=place_of(intent, region, teardown=teardown),
-        allowed_account=row.allowed_account or row.account,
+        allowed_account=row.account,
         role=row.role,
         tags=row.tags,
     )

@@ -31,9 +31,9 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
         serving.ServingArgs(
             place=place,
             cluster=base.cluster,
-            pools=tuple(serving.served_pool(intent, place, key, block) for key in block.pools),
+            pools=tuple(serving.served_pool(intent, place, pool_key, block) for pool_key in block.pools),
             partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
-            stage={key: _digests(intent, row.stage) for key, row in block.node_pools.items()},
+            stage={row_key: _digests(intent, row.stage) for row_key, row in block.node_pools.items()},
             disks_image=serving.disks_image(intent, place),
             stager=_stager(intent, place, base, key, opts).annotations,
             gateway_address=address,
@@ -43,7 +43,8 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     )
     write(RegionExports(gateway_addresses=address.addresses))
     pulumi.export("clouds", intent.fleet.clouds)
-    export_applied(applied_output(lock, region), [*(node.node_pool_id for node in nodes), layer.workloads])
+    applied = applied_output(lock, region, zones=intent.regions[region].zones)
+    export_applied(applied, [*(node.node_pool_id for node in nodes), layer.workloads])
 
 
 def _base(intent: Intent, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> Base:

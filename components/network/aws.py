@@ -14,7 +14,8 @@ import pulumi
 import pulumi_aws as aws
 
 from components import names
-from components.network.contract import Network, NetworkArgs, cut
+from components.network.contract import Network, NetworkArgs
+from outlast.intent.ranges import cut
 
 ANYWHERE = "0.0.0.0/0"
 SERVICES = ("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "kms", "logs", "sts")

@@ -18,9 +18,10 @@ from components import names
 from components.gateway_address.azure import public_address, zone_number
 from components.images.azure import registry_id
 from components.keys.azure import vault_id
-from components.network.contract import Network, NetworkArgs, cut
+from components.network.contract import Network, NetworkArgs
 from components.provider.azure import grant, identity, lock, resource_group, tags
 from components.weights.azure import account_id, closed_account
+from outlast.intent.ranges import cut
 
 _API, _ENDPOINTS = "api", "endpoints"
 _API_PREFIX = 28

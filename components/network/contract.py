@@ -9,17 +9,6 @@ from typing import ClassVar, Literal
 import pulumi
 
 from components.base import Place, PlatformComponent, class_of
-from outlast.intent.ranges import Ranges, cut
-
-__all__ = [
-    "ExistingNetwork",
-    "ExistingNetworkArgs",
-    "Network",
-    "NetworkArgs",
-    "Ranges",
-    "cut",
-    "declare",
-]
 
 
 @dataclass(frozen=True, kw_only=True)

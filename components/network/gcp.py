@@ -14,7 +14,8 @@ import pulumi
 import pulumi_gcp as gcp
 
 from components import names
-from components.network.contract import Network, NetworkArgs, Ranges, cut
+from components.network.contract import Network, NetworkArgs
+from outlast.intent.ranges import Ranges, cut
 
 PODS, SERVICES = "pods", "services"
 """Secondary ranges of the region's subnetwork; of an existing one too."""

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from outlast.errors import EnvironmentProblem, Problem
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from outlast.intent import Intent
     from outlast.lock import AppliedFile, Lock
     from outlast.previews import Engine
+
+FleetName = Annotated[str, typer.Argument(help="Folder below config/fleets.")]
 
 
 def project_root() -> Path:
@@ -123,6 +127,30 @@ class Fleet:
         from outlast.lock import LOCK_FILE
 
         return self.lock() if (self.folder / LOCK_FILE).is_file() else None
+
+    def plannable(self) -> Lock | None:
+        """Return the lock to plan from, or say how to get rid of a damaged one."""
+        from outlast.errors import BrokenLock
+        from outlast.lock import LOCK_FILE
+
+        try:
+            return self.lock_in_force()
+        except BrokenLock as error:
+            name = f"{self.folder.name}/{LOCK_FILE}"
+            do = f"Restore it (git checkout HEAD -- {self.folder / LOCK_FILE}), or remove it to plan from nothing"
+            raise BrokenLock([Problem(where=name, what="the lock is damaged", do=do), *error.problems]) from error
+
+    def refuse_ended(self) -> None:
+        """Refuse to go on with reservations that have ended.
+
+        Raises:
+            ConfigError: node pools use some.
+        """
+        from outlast.errors import ConfigError
+        from outlast.intent.checks_capacity import ended_in_use
+
+        if problems := list(ended_in_use(self.intent)):
+            raise ConfigError(problems)
 
     def applied(self) -> AppliedFile | None:
         """Return what stacks have deployed, or None if nobody wrote it down."""

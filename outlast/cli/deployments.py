@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from outlast.cli.plans import FleetName
+from outlast.cli.context import FleetName
 from outlast.errors import EnvironmentProblem, Problem
 
 _BACKEND = 'select their backend: PULUMI_BACKEND_URL, or eval "$(outlast sim env FLEET)"'

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from outlast.cli.plans import FleetName
+from outlast.cli.context import FleetName
 
 if TYPE_CHECKING:
     from outlast.errors import InfeasiblePlan

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from outlast.cli.plans import FleetName
+from outlast.cli.context import FleetName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,14 +72,15 @@ def preflight(
 def plan_within(fleet: str, bounds: str, *, settle: bool, accept_gaps: bool, dry_run: bool, brief: bool) -> None:
     """Plan what can be deployed within what is held, beside the plan that ignores it; or the settle that follows."""
     from outlast.cli.context import load
-    from outlast.cli.plans import plannable, show_plan
+    from outlast.cli.plan_tables import show_plan
     from outlast.cli.printing import step
     from outlast.errors import ConfigError, Problem
     from outlast.intent.writing import write_all
     from outlast.lock import LOCK_FILE, lock_text
 
     found = load(fleet)
-    in_force = plannable(found)
+    found.refuse_ended()
+    in_force = found.plannable()
     from outlast.planner.bounds import bounds_of
 
     chosen = bounds_of(bounds)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from outlast.cli.plans import FleetName
+from outlast.cli.context import FleetName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The tables of a plan: pools, hours, shares, rollout windows, quotas."""
+"""What a plan prints: pools, hours, shares, rollout windows, quotas, and what remains to be done."""
 
 from __future__ import annotations
 
@@ -6,14 +6,29 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from outlast.intent import Intent
     from outlast.lock import Window
-    from outlast.planner import Explanation, PoolLine
+    from outlast.planner import Explanation, Planned, PoolLine
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 """An eighth of a pool's goodput each."""
 
 
-def show_tables(told: Explanation) -> None:
+def show_plan(planned: Planned, intent: Intent, *, brief: bool, say_next: bool = True) -> None:
+    """Print what a plan holds and says of itself, and what remains to be done."""
+    from outlast.planner import explain
+
+    told = explain(intent, planned)
+    print(told.first_line)
+    if not brief:
+        _show_tables(told)
+    for warning in told.warnings:
+        print(f"  note: {warning}")
+    if told.next_step and say_next:
+        print(told.next_step)
+
+
+def _show_tables(told: Explanation) -> None:
     """Print the tables of a plan, and what each is."""
     from outlast.cli.printing import table
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from outlast.cli.context import FleetName
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -16,21 +18,23 @@ if TYPE_CHECKING:
     from outlast.planner import Planned
     from outlast.view import Resource
 
-FleetName = Annotated[str, typer.Argument(help="Folder below config/fleets.")]
-
 
 def check(fleet: FleetName) -> None:
     """Check all files of a fleet: every problem of every file at once, then what does not fit together."""
     from outlast.cli.context import load
     from outlast.errors import ConfigError
     from outlast.intent.checks import notices
+    from outlast.intent.checks_capacity import ended_in_use
     from outlast.intent.variants import check_variants
-    from outlast.lock import short_ranges
+    from outlast.lock import short_ranges, zoneless
 
     found = load(fleet)
     intent = found.intent
     lock = found.lock_in_force()
-    if problems := [*check_variants(intent, found.folder), *(short_ranges(lock, intent) if lock else ())]:
+    problems = [*check_variants(intent, found.folder), *ended_in_use(intent)]
+    if lock:
+        problems += [*short_ranges(lock, intent), *zoneless(lock, intent)]
+    if problems:
         raise ConfigError(problems)
     counts = {"region": intent.regions, "model": intent.models, "tenant": intent.tenants_file.tenants}
     print(f"{fleet}: {', '.join(_counted(len(found), noun) for noun, found in counts.items())}; no problems")
@@ -97,9 +101,11 @@ def plan(
 
 def _plan(fleet: str, *, settle: bool, premiums: bool, dry_run: bool, brief: bool) -> None:
     from outlast.cli.context import load
+    from outlast.cli.plan_tables import show_plan
 
     found = load(fleet)
-    in_force = plannable(found)
+    found.refuse_ended()
+    in_force = found.plannable()
     planned = _planned(found, in_force, settle=settle)
     show_plan(planned, found.intent, brief=brief)
     _write(found, _with_premiums(found.intent, planned.lock, in_force, anew=premiums), in_force, dry_run=dry_run)
@@ -161,19 +167,6 @@ def _write(found: Fleet, lock: Lock, in_force: Lock | None, *, dry_run: bool) ->
     else:
         write_all({path: lock_text(lock)})
         print(f"wrote {path.parent.name}/{path.name}: {lock.step}. Review it with 'git diff', then commit it.")
-
-
-def plannable(found: Fleet) -> Lock | None:
-    """Return the lock to plan from, or say how to get rid of a damaged one."""
-    from outlast.errors import BrokenLock, Problem
-    from outlast.lock import LOCK_FILE
-
-    try:
-        return found.lock_in_force()
-    except BrokenLock as error:
-        name = f"{found.folder.name}/{LOCK_FILE}"
-        do = f"Restore it (git checkout HEAD -- {found.folder / LOCK_FILE}), or remove it to plan from nothing"
-        raise BrokenLock([Problem(where=name, what="the lock is damaged", do=do), *error.problems]) from error
 
 
 def _check_lock(fleet: str) -> None:
@@ -239,6 +232,7 @@ def verify(
     from outlast.view import view_of
 
     found = load(fleet)
+    found.refuse_ended()
     lock = found.lock()
     resources = _resources(fleet, previews, state)
     deployment = Deployment(
@@ -282,18 +276,3 @@ def _resources(fleet: str, previews: Path | None, state: Path | None) -> list[Re
             do = "Write it with 'pulumi stack export --stack FLEET.REGION --file FILE'"
             raise ConfigError(Problem(where=str(state), what="is no exported state", do=do)) from error
     return resources
-
-
-def show_plan(planned: Planned, intent: Intent, *, brief: bool, say_next: bool = True) -> None:
-    """Print what a plan holds and says of itself, and what remains to be done."""
-    from outlast.cli.plan_tables import show_tables
-    from outlast.planner import explain
-
-    told = explain(intent, planned)
-    print(told.first_line)
-    if not brief:
-        show_tables(told)
-    for warning in told.warnings:
-        print(f"  note: {warning}")
-    if told.next_step and say_next:
-        print(told.next_step)

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from outlast.cli.replica_shown import Chosen, show_json, show_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from outlast.errors import Problem
-    from outlast.facts import Facts
-    from outlast.intent import Intent
-    from outlast.replica import Replica
 
 _CONTEXT = "8,000 tokens"
 _DEFAULT_CONTEXT_TOKENS = 8000.0
 _FORMATS = ("text", "json")
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What the options and the fleet's files say together."""
-
-    facts: Facts
-    replica: Replica
-    intent: Intent | None
-    weights_bytes: float
-    """Of the released artifact, or of the published weights at the chosen precision."""
 
 
 def replica(
@@ -50,7 +37,6 @@ def replica(
     form: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
 ) -> None:
     """Say what one replica holds: memory, concurrent sequences, engine flags, published goodput, cold start."""
-    from outlast.cli.replica_shown import show_json, show_text
     from outlast.errors import ConfigError
     from outlast.intent.known import unknown
     from outlast.replica import memory_of

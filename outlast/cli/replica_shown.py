@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from outlast.cli.replica import Chosen
-    from outlast.replica import ColdStart, ReplicaMemory
+    from outlast.facts import Facts
+    from outlast.intent import Intent
+    from outlast.replica import ColdStart, Replica, ReplicaMemory
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the options and the fleet's files say together."""
+
+    facts: Facts
+    replica: Replica
+    intent: Intent | None
+    weights_bytes: float
+    """Of the released artifact, or of the published weights at the chosen precision."""
 
 
 def _cold_starts(chosen: Chosen) -> list[ColdStart]:

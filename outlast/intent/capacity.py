@@ -29,7 +29,7 @@ class Reservation(Strict):
     nodes: Annotated[int, Field(ge=1)] = planner_input()
     ends: date | None = None
     """Last day on which it holds its machines."""
-    block: bool = False
+    block: bool = planner_input(False)
     """Whether it is a block bought for a fixed time, which the cloud uses in another way and takes back at its end."""
 
 

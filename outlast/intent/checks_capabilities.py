@@ -11,13 +11,13 @@ from outlast.intent.partitions import fills_card, is_sliced
 from outlast.intent.regions import NodePool, Region
 
 WORDS = {
-    "permissions-boundary": "a policy that bounds the roles it makes",
+    "permissions-boundary": "policy that bounds the roles it makes",
     "capacity-block": "capacity blocks",
-    "zonal-nat": "a way out for each zone",
-    "partly-divided-card": "a card of which a division leaves a part free",
+    "zonal-nat": "way out for each zone",
+    "partly-divided-card": "card of which a division leaves a part free",
     "time-slicing": "time-slices of a card",
 }
-"""Capability -> what a region asks for, in a message."""
+"""Capability -> what a cloud has none of, in a message after "has no"."""
 
 
 def check_capabilities(intent: Intent) -> Iterator[Problem]:
@@ -52,7 +52,7 @@ def _asked(intent: Intent, where: str, region: Region, capability: str, got: str
     able = [cloud for cloud in intent.facts.clouds if intent.facts.can(cloud, capability)]
     yield Problem(
         where=where,
-        what=f"{region.cloud} has no {WORDS[capability].removeprefix('a ')}",
+        what=f"{region.cloud} has no {WORDS[capability]}",
         got=got,
         allowed=f"on {listed(able)}",
         do="Remove it, or use a region of another cloud",

@@ -100,6 +100,11 @@ class Intent:
         """Return quotas and reservations of a region; nothing declared means nothing granted."""
         return self.capacity.regions.get(region, Holdings())
 
+    def is_block(self, region: str, reservation: str | None) -> bool:
+        """Whether a region's reservation is a block bought for a fixed time."""
+        held = self.holdings(region).reservations.get(reservation or "")
+        return held is not None and held.block
+
     def regions_of_account(self, region: str) -> tuple[str, ...]:
         """Return the regions that share a region's account, itself included, in file order."""
         place = self.regions[region]

@@ -34,7 +34,7 @@ class Ranges:
 
 
 def cut(cidr: str, zones: tuple[str, ...]) -> Ranges:
-    """Cut a range; a zone added at the end of the list moves no other.
+    """Cut a range; a zone added at the end of the list moves no other, any other change moves those after it.
 
     The upper half is for pods; of the lower half, a sixteenth of the range goes to each zone's nodes in order, the last
     but one to services, and the last is cut into /24: load balancers from the front, the last for the control plane,

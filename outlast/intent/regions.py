@@ -31,7 +31,7 @@ class NodePool(Strict):
     """``whole``, a MIG layout such as ``mig-7x1g.10gb``, or ``slice-4`` for time-slicing."""
     scaling: Literal["fixed", "elastic"] = planner_input("fixed")
     """``fixed``: minimum = desired = maximum, needed for headroom; ``elastic``: an autoscaler owns the count."""
-    interconnect: bool = False
+    interconnect: bool = planner_input(False)
     """Whether its machines get network cards for each other; a replica lies on one node and needs none."""
 
 
@@ -89,7 +89,7 @@ class Region(Strict):
     account: str
     """Account, project or subscription."""
     allowed_account: str | None = None
-    """The only account a deployment may meet; defaults to ``account``."""
+    """``account`` a second time, so that a slip of the hand in one of them meets no other account."""
     account_number: Annotated[str, StringConstraints(pattern=r"^\d{6,20}$")] | None = None
     """The cloud's number of the account, where its own services are named by it."""
     role: str | None = None

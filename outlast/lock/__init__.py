@@ -46,6 +46,7 @@ from outlast.lock.reading import (
     parse_lock,
     read_lock,
 )
+from outlast.lock.zones import changed_zones, zoneless
 
 __all__ = [
     "CONTAINERS_RATIO",
@@ -77,6 +78,7 @@ __all__ = [
     "applied_path",
     "cache_gib",
     "cap_needs",
+    "changed_zones",
     "check_lock",
     "counts_of",
     "floor_at",
@@ -97,4 +99,5 @@ __all__ = [
     "stale_problem",
     "undeclared",
     "write_applied",
+    "zoneless",
 ]

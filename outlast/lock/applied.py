@@ -60,6 +60,8 @@ class Applied(Part):
 
     lock_digest: str
     counts: Counts
+    zones: tuple[str, ...] = ()
+    """Zones that a region's stack was deployed with, in order; empty if it did not say, and for the other stacks."""
 
 
 AppliedFile = Mapping[str, Applied]
@@ -101,12 +103,14 @@ def applied_pool(pool: LockPool) -> AppliedPool:
     )
 
 
-def applied_output(lock: Lock, region: str | None, *, routing: bool = False) -> dict[str, object]:
-    """Return the plain value a stack exports as ``applied``."""
+def applied_output(
+    lock: Lock, region: str | None, *, zones: tuple[str, ...] = (), routing: bool = False
+) -> dict[str, object]:
+    """Return the plain value a stack exports as ``applied``; ``zones`` are those of its region."""
     counts = counts_of(lock.regions[region]) if region else Counts()
     if routing:
         counts = Counts(homes=lock.homes, shares=lock.shares)
-    return Applied(lock_digest=lock_digest(lock), counts=counts).model_dump(mode="json")
+    return Applied(lock_digest=lock_digest(lock), counts=counts, zones=zones).model_dump(mode="json")
 
 
 def applied_path(environment: Mapping[str, str], project: Path) -> Path:

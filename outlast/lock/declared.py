@@ -11,46 +11,31 @@ from outlast.facts.models import QuotaFact
 from outlast.intent import Intent
 from outlast.intent.models import WHOLE
 from outlast.lock.models import Lock, LockNodePool, LockRegion
+from outlast.lock.zones import zoneless
 
 
-def undeclared(lock: Lock, intent: Intent) -> Iterator[Problem]:
+def undeclared(lock: Lock, intent: Intent, regions: Iterable[str] | None = None) -> Iterator[Problem]:
     """Yield every row and home of a lock that differs from what regions.yaml and models.yaml declare.
 
-    Rows that are leaving, and pools on nothing else, may differ: they are what was declared before.
+    Rows that are leaving, and pools on nothing else, may differ: they are what was declared before. Only their zones
+    have to be there still.
+
+    Args:
+        lock: what was planned.
+        intent: what the files declare.
+        regions: the regions to look at; None: all. What belongs to no region of the files is always looked at.
     """
-    where = f"{intent.name}/plan.lock.yaml"
-    for region, block in lock.regions.items():
+    where, looked_at = f"{intent.name}/plan.lock.yaml", set(lock.regions if regions is None else regions)
+    for region in lock.regions:
         if region not in intent.regions:
-            yield Problem(where=f"{where}, regions", what=f"unknown region '{region}'", allowed=listed(intent.regions))
-            continue
-        for key, row in block.node_pools.items():
-            if row.state != "leaving":
-                yield from _node_pool(f"{where}, regions.{region}.node_pools.{key}", intent, region, row)
-        for key, pool in block.pools.items():
-            if all(block.node_pools[place].state == "leaving" for place in pool.places if place in block.node_pools):
-                continue
-            model = intent.models.get(pool.pool)
-            how = model.accelerators.get(pool.accelerator) if model else None
-            divided = how is not None and how.partition != WHOLE
-            if (
-                how is None
-                or (how.gpus_per_replica, divided) != (pool.replica_gpus, pool.replica_slices is not None)
-                or (model is not None and model.tier != pool.tier)
-            ):
-                expected = (
-                    f"{model.tier}, {how.gpus_per_replica} GPUs a replica, {how.partition}"
-                    if how and model
-                    else "a model and accelerator of models.yaml"
-                )
-                got = f"{pool.pool} on {pool.accelerator}, {pool.tier}, {pool.replica_gpus} GPUs a replica"
-                yield Problem(
-                    where=f"{where}, regions.{region}.pools.{key}",
-                    what="not as declared",
-                    got=got,
-                    allowed=expected,
-                    do=_PLAN.format(intent.name),
-                )
-        yield from _quotas(f"{where}, regions.{region}", intent, region, block)
+            yield Problem(
+                where=f"{where}, regions",
+                what=f"unknown region '{region}'",
+                allowed=listed(intent.regions),
+                do="Put the region back into regions.yaml",
+            )
+        elif region in looked_at:
+            yield from _region(f"{where}, regions.{region}", lock, intent, region)
     for residency, origins in intent.homes.items():
         if {o: dict(shares) for o, shares in origins.items()} != lock.homes.get(residency, {}):
             yield Problem(
@@ -60,6 +45,39 @@ def undeclared(lock: Lock, intent: Intent) -> Iterator[Problem]:
                 allowed=str({o: dict(s) for o, s in origins.items()}),
                 do=_PLAN.format(intent.name),
             )
+
+
+def _region(where: str, lock: Lock, intent: Intent, region: str) -> Iterator[Problem]:
+    block = lock.regions[region]
+    yield from zoneless(lock, intent, [region])
+    for key, row in block.node_pools.items():
+        if row.state != "leaving":
+            yield from _node_pool(f"{where}.node_pools.{key}", intent, region, row)
+    for key, pool in block.pools.items():
+        if all(block.node_pools[place].state == "leaving" for place in pool.places if place in block.node_pools):
+            continue
+        model = intent.models.get(pool.pool)
+        how = model.accelerators.get(pool.accelerator) if model else None
+        divided = how is not None and how.partition != WHOLE
+        if (
+            how is None
+            or (how.gpus_per_replica, divided) != (pool.replica_gpus, pool.replica_slices is not None)
+            or (model is not None and model.tier != pool.tier)
+        ):
+            expected = (
+                f"{model.tier}, {how.gpus_per_replica} GPUs a replica, {how.partition}"
+                if how and model
+                else "a model and accelerator of models.yaml"
+            )
+            got = f"{pool.pool} on {pool.accelerator}, {pool.tier}, {pool.replica_gpus} GPUs a replica"
+            yield Problem(
+                where=f"{where}.pools.{key}",
+                what="not as declared",
+                got=got,
+                allowed=expected,
+                do=_PLAN.format(intent.name),
+            )
+    yield from _quotas(where, intent, region, block)
 
 
 _ROUNDING = 0.5
@@ -78,7 +96,7 @@ def _node_pool(where: str, intent: Intent, region: str, row: LockNodePool) -> It
         )
         return
     machine = intent.facts.machine_types[intent.regions[region].cloud, declared.machine_type]
-    if row.zone not in declared.zones:
+    if row.zone in intent.regions[region].zones and row.zone not in declared.zones:
         yield Problem(
             where=f"{where}.zone",
             what="a wrong zone",
@@ -93,6 +111,8 @@ def _node_pool(where: str, intent: Intent, region: str, row: LockNodePool) -> It
         "partition": declared.partition,
         "capacity": declared.capacity,
         "reservation": declared.reservation,
+        "block": intent.is_block(region, declared.reservation),
+        "interconnect": declared.interconnect,
         "scaling": declared.scaling,
     }
     for field, wanted in expected.items():
@@ -100,10 +120,14 @@ def _node_pool(where: str, intent: Intent, region: str, row: LockNodePool) -> It
             yield Problem(
                 where=f"{where}.{field}",
                 what="not as declared in regions.yaml",
-                got=str(getattr(row, field) or "none"),
-                allowed=str(wanted or "none"),
+                got=_said(getattr(row, field)),
+                allowed=_said(wanted),
                 do=_PLAN.format(intent.name),
             )
+
+
+def _said(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value or "none")
 
 
 def quota_needs(

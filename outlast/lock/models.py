@@ -50,6 +50,10 @@ class LockNodePool(Part):
     partition: str = WHOLE
     capacity: Capacity
     reservation: str | None = None
+    block: bool = False
+    """Whether the reservation is a block bought for a fixed time."""
+    interconnect: bool = False
+    """Whether its machines have network cards for each other."""
     scaling: Literal["fixed", "elastic"]
     nodes: Nodes
     stage: tuple[str, ...]

@@ -6,10 +6,18 @@ from collections.abc import Iterator
 
 from outlast.errors import FactError, Problem, listed
 from outlast.facts import LIST_BASIS
+from outlast.intent import region_stack
 from outlast.intent.checks_forms import without_admin
-from outlast.intent.checks_regions import zones_of
 from outlast.intent.known import unknown
-from outlast.lock import LockNodePool, freshness, overstaged, short_ranges, stale_problem, undeclared
+from outlast.lock import (
+    LockNodePool,
+    changed_zones,
+    freshness,
+    overstaged,
+    short_ranges,
+    stale_problem,
+    undeclared,
+)
 from outlast.operations.findings import Situation, Verdict
 from outlast.replica import misfits
 
@@ -22,26 +30,13 @@ def check_lock(situation: Situation, region: str) -> Iterator[tuple[Verdict, Pro
     fresh = freshness(situation.lock, situation.intent)
     if fresh.stale:
         yield "failed", stale_problem(situation.intent, fresh)
-    for problem in undeclared(situation.lock, situation.intent):
-        if f", regions.{region}." in f"{problem.where}.":
-            yield "failed", problem
+    for problem in undeclared(situation.lock, situation.intent, [region]):
+        yield "failed", problem
 
 
 def check_account(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
-    """Yield an account that is not the allowed one: in the files, or of the credentials at hand."""
-    row = situation.intent.regions[region]
-    allowed = row.allowed_account or row.account
-    if row.account != allowed:
-        yield (
-            "failed",
-            Problem(
-                where=f"{situation.declared(region)}.account",
-                what="is not the allowed account",
-                got=row.account,
-                allowed=allowed,
-                do="Correct one of them",
-            ),
-        )
+    """Yield an account of the credentials at hand that is not the region's."""
+    allowed = situation.intent.regions[region].account
     for owner, account in situation.accounts:
         if owner == region and account != allowed:
             yield (
@@ -51,7 +46,7 @@ def check_account(situation: Situation, region: str) -> Iterator[tuple[Verdict, 
                     what="the credentials at hand are of another account",
                     got=account,
                     allowed=allowed,
-                    do="Sign in to the allowed account",
+                    do="Sign in to the region's account",
                 ),
             )
 
@@ -67,28 +62,9 @@ def check_network(situation: Situation, region: str) -> Iterator[tuple[Verdict, 
 
 
 def check_zones(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
-    """Yield zones of rows that the region does not declare or the provider region does not have."""
-    intent = situation.intent
-    row = intent.regions[region]
-    place = intent.facts.provider_regions[row.cloud, row.provider_region]
-    if len(row.zones) > place.zones:
-        yield (
-            "failed",
-            Problem(
-                where=f"{situation.declared(region)}.zones",
-                what=f"{row.provider_region} has fewer zones than are declared",
-                got=str(len(row.zones)),
-                allowed=f"up to {place.zones}" if place.zones else "a provider region with zones",
-                do="Choose another provider region, or declare the zones it has",
-            ),
-        )
-    known = zones_of(intent, row)
-    for key, node_pool in _rows(situation, region):
-        where = f"{intent.name}/plan.lock.yaml, regions.{region}.node_pools.{key}.zone"
-        if node_pool.zone not in row.zones:
-            yield "failed", unknown(where, f"zone of {region}", node_pool.zone, row.zones)
-        elif known and node_pool.zone not in known:
-            yield "failed", unknown(where, f"zone of {row.provider_region}", node_pool.zone, known)
+    """Yield that the region's zones are not those that it is deployed with, where its cloud keeps them for good."""
+    applied = (situation.applied or {}).get(region_stack(situation.intent.name, region))
+    yield from (("failed", problem) for problem in changed_zones(situation.intent, region, applied))
 
 
 def check_offering(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:

@@ -7,10 +7,10 @@ from outlast.operations.findings import Check, Finding, Situation
 
 CHECKS: tuple[Check, ...] = (
     Check("lock", "the lock fits the files and is what they declare", checks.check_lock),
-    Check("account", "the account is the one allowed", checks.check_account),
+    Check("account", "the credentials at hand are of the region's account", checks.check_account),
     Check("access", "somebody may administer the cluster", checks.check_access),
     Check("network", "the network holds the nodes and their pods", checks.check_network),
-    Check("zones", "the region has its zones", checks.check_zones),
+    Check("zones", "the region keeps the zones it is deployed with", checks.check_zones),
     Check("offering", "every machine type is offered in its zones", checks.check_offering),
     Check("capacity-type", "every machine type is sold the way it is to be bought", checks.check_capacity_type),
     Check("quota", "granted quotas cover the peak", checks_holdings.check_quotas),

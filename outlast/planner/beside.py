@@ -13,7 +13,7 @@ from outlast.planner.constraints import lanes_on, node_devices
 from outlast.planner.program import INFINITY, Program
 from outlast.planner.variables import RowKey, Variables
 
-LASTING = ("zone", "machine_type", "partition", "capacity", "reservation", "scaling")
+LASTING = ("zone", "machine_type", "partition", "capacity", "reservation", "block", "interconnect", "scaling")
 """Fields that no cloud changes in place; a row that differs in one is a new generation, and runs beside the old."""
 
 
@@ -31,11 +31,12 @@ def define_fit_beside(program: Program, arrays: Arrays, variables: Variables, re
     used: dict[str, dict[int, float]] = {}
     left = dict(running.node_pools)
     for row, column in variables.nodes.items():
-        declared = pools[row[1]].model_dump() | {"zone": row[2]}
+        pool = pools[row[1]]
+        block = arrays.intent.is_block(region, pool.reservation)
+        declared = pool.model_dump() | {"zone": row[2], "block": block}
         key = next((key for key, old in left.items() if old.id == row[1] and lasts(old, declared)), None)
         both = column if key is None else _both(program, arrays, variables, row, running, key)
         left.pop(key or "", None)
-        pool = pools[row[1]]
         for held, amount in _draws(arrays, region, pool.machine_type, pool.capacity, pool.reservation).items():
             used.setdefault(held, {})[both] = amount
     holdings = arrays.intent.holdings(region)

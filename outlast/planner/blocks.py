@@ -130,6 +130,8 @@ def _row(arrays: Arrays, node_pool: str, zone: str, running: list[Lane], held: M
         partition=declared.partition,
         capacity=declared.capacity,
         reservation=declared.reservation,
+        block=arrays.intent.is_block(region, declared.reservation),
+        interconnect=declared.interconnect,
         scaling=declared.scaling,
         nodes=Nodes(min=0, expected=0, max=0),
         stage=names,

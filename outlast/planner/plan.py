@@ -26,6 +26,7 @@ from outlast.lock import (
     freshness,
     input_digests,
     lock_digest,
+    zoneless,
 )
 from outlast.planner.arrays import Arrays, to_arrays
 from outlast.planner.blocks import block_of, finished, higher_pool, staged
@@ -62,7 +63,7 @@ def plan(intent: Intent, in_force: Lock | None, limits: Limits = UNLIMITED, prog
         InfeasiblePlan: no plan exists, or old and new do not fit side by side.
     """
     arrays = to_arrays(intent)
-    _check_regions_kept(intent, in_force)
+    _check_places_kept(intent, in_force)
     target = find_target(arrays, in_force, limits, progress)
     target, settled = _reachable(arrays, target, in_force, limits)
     if in_force is None:
@@ -109,7 +110,7 @@ def settled_lock(intent: Intent) -> Lock:
     return settle(intent, plan(intent, None).lock, None).lock
 
 
-def _check_regions_kept(intent: Intent, in_force: Lock | None) -> None:
+def _check_places_kept(intent: Intent, in_force: Lock | None) -> None:
     gone = [region for region in (in_force.regions if in_force else {}) if region not in intent.regions]
     if gone:
         raise PlanError(
@@ -119,6 +120,8 @@ def _check_regions_kept(intent: Intent, in_force: Lock | None) -> None:
                 do="Put the region back; removing one is not planned yet",
             )
         )
+    if in_force and (problems := list(zoneless(in_force, intent))):
+        raise PlanError(problems)
 
 
 def _reachable(arrays: Arrays, target: Target, in_force: Lock | None, limits: Limits) -> tuple[Target, Lock]:

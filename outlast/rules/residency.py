@@ -32,9 +32,9 @@ def check_listed(deployment: Deployment) -> Iterator[Violation]:
             yield _untyped(
                 resource,
                 title=f"Resource type {resource.type} hides its place",
-                allowed="a type whose inputs say where it lies, or a place declared for this resource in extensions",
+                allowed="a type whose inputs say where it lies",
                 why="the catalogue lists the type as opaque: no input of it says where it keeps data",
-                fix=f"declare the place, owner and reason of '{resource.name}' in extensions.csv",
+                fix=f"use another type, or name inputs of {resource.type} that say where in config/facts/catalogue.csv",
             )
 
 
@@ -200,7 +200,7 @@ RULES = (
         why="where an unlisted type keeps data is not known",
         checks="the type token of every resource and provider; types that hide their place",
         misses="resources that controllers create outside the engine",
-        fix="add a row to config/facts/catalogue.csv, or declare the place in extensions.csv",
+        fix="add a row to config/facts/catalogue.csv that names the inputs which say where, or use another type",
         is_local=True,
         check=check_listed,
     ),

@@ -143,3 +143,13 @@ def test_a_lock_that_cannot_be_written_to_the_end_is_the_old_one(error, code, fo
     assert outlast("plan", "test", "--brief")[0] == code
     assert (folder / LOCK_FILE).read_bytes() == before
     assert names(folder) == kept
+
+
+@pytest.mark.parametrize("command", ["check", "plan"])
+def test_a_zone_is_not_taken_from_under_nodes_of_the_lock(command, folder, outlast):
+    zones = ["use1-az1", "use1-az2"]
+    change(folder, {"regions": {"regions": {"us-east": {"zones": zones, "node_pools": {"gh100": {"zones": zones}}}}}})
+    code, lines = outlast(command, "test")
+    assert code != 0
+    row = "test/plan.lock.yaml, regions.us-east.node_pools.gh100-3-a.zone: us-east does not have this zone"
+    assert any(row in line and "settle and deploy first, then remove the zone" in line for line in lines), lines

@@ -1,7 +1,6 @@
 """What AWS is asked for, beyond what is the same on every cloud."""
 
 import json
-from dataclasses import replace
 from functools import cache
 from ipaddress import IPv4Network
 from itertools import combinations
@@ -15,14 +14,14 @@ from components import cluster, identity, keys, network, node_pool, system_pool,
 from components.base import Place
 from components.cluster.aws import ADD_ONS_BEFORE_NODES, configuration
 from components.network.aws import SERVICES
-from components.network.contract import cut
 from components.node_pool import NodePoolArgs
 from components.system_pool.aws import ADD_ONS_AFTER_NODES
+from outlast.intent.ranges import cut
 from outlast.intent.stacks import parse
-from outlast.lock import read_lock
+from outlast.lock import Lock, read_lock
 from outlast.view import NodePool, view_of
 from stacks.run import declare
-from tests.builders import CONFIG, demo_intent, facts
+from tests.builders import CONFIG, demo_intent, facts, merged
 from tests.recording import record
 
 ZONES = ("use1-az1", "use1-az2", "use1-az4")
@@ -350,15 +349,11 @@ def test_a_fault_that_a_reboot_brings_back_replaces_the_node():
     }
 
 
-def test_cards_are_those_of_the_machine_and_only_where_people_ask():
-    intent = demo_intent()
-    row = intent.regions["us-east"]
-    asked = row.node_pools | {"rh100": row.node_pools["rh100"].model_copy(update={"interconnect": True})}
-    regions = dict(intent.regions) | {"us-east": row.model_copy(update={"node_pools": asked})}
-    changed = replace(intent, regions_file=intent.regions_file.model_copy(update={"regions": regions}))
-    lock = read_lock(CONFIG / "fleets" / "demo")
+def test_cards_are_those_of_the_machine_and_only_where_the_lock_says_so():
+    rows = {"us-east": {"node_pools": {"rh100-1-a": {"interconnect": True}}}}
+    lock = Lock.model_validate(merged(read_lock(CONFIG / "fleets" / "demo").model_dump(), {"regions": rows}))
     recording = record(
-        lambda: declare(parse("demo.us-east"), changed, lock, teardown=True), preview=True, stack="demo.us-east"
+        lambda: declare(parse("demo.us-east"), demo_intent(), lock, teardown=True), preview=True, stack="demo.us-east"
     )
     (carded,) = [template for template in recording.of(TEMPLATE) if template.get("networkInterfaces")]
     assert carded.name == "us-east-rh100-1-a"

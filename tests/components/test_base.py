@@ -10,8 +10,8 @@ import pytest
 
 from components import network
 from components.base import PlatformComponent, class_of, output_names, place_of, plain_inputs
-from components.network.contract import cut
 from outlast.errors import ConfigError
+from outlast.intent.ranges import cut
 from tests.builders import demo_intent
 from tests.recording import record
 

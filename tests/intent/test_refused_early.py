@@ -11,6 +11,7 @@ from outlast.errors import ConfigError
 from outlast.ingest.scaffold import fleet_files
 from outlast.ingest.sites import sites
 from outlast.intent import load_intent
+from outlast.intent.checks_capacity import ended_in_use
 from outlast.intent.reading import _PATTERNS
 from outlast.intent.schema import schemas
 from tests.builders import (
@@ -105,21 +106,23 @@ def reserved(ends: str | None) -> Any:
     )
 
 
-def test_a_reservation_in_use_that_has_ended_is_refused():
-    with pytest.raises(
-        ConfigError, match=r"reservations\.cr-\w+\.ends: .*has ended.*got 2026-11-29; allowed 2026-11-30"
-    ):
-        reserved("2026-11-29")
+def test_a_reservation_in_use_that_has_ended_is_named_with_its_day():
+    (problem,) = ended_in_use(reserved("2026-11-29"))
+    assert re.search(r"reservations\.cr-\w+\.ends: .*has ended.*got 2026-11-29; allowed 2026-11-30", str(problem))
 
 
 @pytest.mark.parametrize("ends", ["2026-11-30", "2027-01-01", None])
 def test_a_reservation_in_use_that_lasts_is_not(ends):
-    assert reserved(ends).regions
+    assert list(ended_in_use(reserved(ends))) == []
 
 
 def test_an_ended_reservation_that_nothing_uses_is_no_matter():
     held = {RESERVATION: HELD | {"ends": "2026-11-29"}}
-    assert make_intent(capacity={"regions": {"us-east": {"reservations": held}}})
+    assert list(ended_in_use(make_intent(capacity={"regions": {"us-east": {"reservations": held}}}))) == []
+
+
+def test_a_reservation_that_has_ended_in_one_region_is_no_matter_of_another():
+    assert list(ended_in_use(reserved("2026-11-29"), "eu-north")) == []
 
 
 def test_names_of_zones_for_their_ids_are_one_problem(tmp_path):

@@ -25,6 +25,7 @@ STALE = [
     ("router", "fleet", {"router": "even"}),
     ("objective", "fleet", {"objective": "replicas"}),
     ("zones", "regions", {"regions": {"us-east": {"node_pools": {"gh100": {"zones": ["use1-az1", "use1-az2"]}}}}}),
+    ("interconnect", "regions", {"regions": {"us-east": {"node_pools": {"gh100": {"interconnect": True}}}}}),
     ("home", "regions", {"origins": {"us-east": {"home": {"open": {"eu-north": 100}}}}}),
     ("goodput", "models", {"models": {"chat": GOODPUT}}),
     ("GPUs a replica", "models", {"models": {"chat": {"accelerators": {H100: {"gpus_per_replica": 8}}}}}),

@@ -125,6 +125,17 @@ def test_a_region_stack_writes_down_its_own_counts_only():
     assert (counts.homes, counts.shares) == ({}, {})
 
 
+def test_a_region_stack_writes_down_its_zones():
+    output = applied_output(small_lock(), "us-east", zones=("use1-az1", "use1-az2"))
+    assert Applied.model_validate(output).zones == ("use1-az1", "use1-az2")
+
+
+def test_what_an_older_version_applied_names_no_zones():
+    output = applied_output(small_lock(), "us-east", zones=("use1-az1",))
+    del output["zones"]
+    assert Applied.model_validate(output).zones == ()
+
+
 def test_the_routing_stack_writes_down_homes_and_shares_only():
     counts = Applied.model_validate(applied_output(small_lock(), None, routing=True)).counts
     assert counts.shares == {"open": SHARES}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from outlast.intent import Intent
-from outlast.lock import Applied, AppliedFile, Lock
+from outlast.lock import Applied, AppliedFile, Counts, Lock
 from outlast.operations import CHECKS, Situation, preflight
 from tests.builders import ADMINS, H100, P_QUOTA, RESERVATION, facts, make_block, make_intent, make_lock, make_model
 
@@ -115,11 +115,15 @@ def other_reservations(reservations: Mapping[str, Any]) -> Intent:
     return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
 
 
-def with_allowed(account: str) -> Intent:
-    intent = make_intent(*REGIONS)
-    row = intent.regions["us-east"].model_copy(update={"allowed_account": account})
-    regions = {**intent.regions, "us-east": row}
-    return replace(intent, regions_file=intent.regions_file.model_copy(update={"regions": regions}))
+def deployed_in(region: str, *zones: str) -> Situation:
+    """A fleet of two clouds, one region of which is deployed with these zones."""
+    entry = Applied(lock_digest="", counts=Counts(), zones=zones)
+    return situation(make_intent("us-east", "eu-west"), applied={f"test.{region}": entry})
+
+
+def without_homes() -> Situation:
+    document = situation().lock.model_dump() | {"homes": {}}
+    return replace(situation(), lock=Lock.model_validate(document))
 
 
 def applied(**nodes: int) -> AppliedFile:
@@ -170,20 +174,13 @@ FAILING: dict[str, Case] = {
     ),
     "a cluster of nobody": (lambda: situation(make_intent(regions=NOBODY)), {("access", "us-east", "failed")}),
     "a network outgrown": (lambda: situation(rows=of_nodes(39)), {("network", "us-east", "failed")}),
-    "another account than the allowed one": (
-        lambda: situation(with_allowed("444455556666")),
-        {("account", "us-east", "failed")},
+    "homes that are nobody's": (without_homes, {("lock", region, "failed") for region in REGIONS}),
+    "a zone that the region does not have any more": (
+        lambda: situation(rows={"zone": "use1-az9", "state": "leaving"}),
+        {("lock", "us-east", "failed")},
     ),
-    "a zone that the region does not have": (
-        lambda: situation(rows={"zone": "use1-az9"}),
-        {("lock", "us-east", "failed"), ("zones", "us-east", "failed"), ("offering", "us-east", "failed")},
-    ),
-    "a provider region without zones": (
-        lambda: situation(with_facts("provider_regions", ("aws", "us-east-1"), zones=0)),
-        {("zones", "us-east", "failed")},
-    ),
-    "a provider region with fewer zones than declared": (
-        lambda: situation(with_facts("provider_regions", ("aws", "us-east-1"), zones=2)),
+    "fewer zones than the region is deployed with": (
+        lambda: deployed_in("us-east", "use1-az1", "use1-az2", "use1-az4", "use1-az6"),
         {("zones", "us-east", "failed")},
     ),
     "a machine type that the region does not offer": (
@@ -329,6 +326,11 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         {"quota"},
     ),
     "a cap of exactly both regions": (lambda: situation(with_google(ENOUGH | {"granted": "24 GPUs"}, None)), {"cap"}),
+    "the zones that the region is deployed with": (
+        lambda: deployed_in("us-east", "use1-az1", "use1-az2", "use1-az4"),
+        {"zones"},
+    ),
+    "other zones, on a cloud that changes them": (lambda: deployed_in("eu-west", "europe-west4-a"), {"zones"}),
     "one principal who may administer": (lambda: situation(), {"access"}),
     "a network that just holds the nodes": (lambda: situation(rows=of_nodes(38)), {"network"}),
     "a cap that both regions state": (lambda: situation(with_google(ENOUGH, ENOUGH)), {"cap"}),

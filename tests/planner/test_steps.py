@@ -154,6 +154,32 @@ def test_another_machine_type_is_another_generation():
     assert not plan(new, settled).changed
 
 
+def of_shape(*, interconnect: bool, block: bool) -> Intent:
+    """A fleet with a reserved node pool beside the one on demand; blocks stand in capacity.yaml."""
+    reserved = {"machine_type": "p5.48xlarge", "zones": ["use1-az1"], "capacity": "reserved", "reservation": "r1"}
+    held = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 99, "block": block}
+    pools = {"gh100": {"interconnect": interconnect}, "rh100": reserved}
+    return fleet(
+        SMALL,
+        regions={"regions": {"us-east": {"node_pools": pools}}},
+        capacity={"regions": {"us-east": {"reservations": {"r1": held}}}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "id_"), [({"interconnect": True}, "gh100"), ({"block": True}, "rh100")], ids=["interconnect", "block"]
+)
+def test_what_the_files_change_of_a_node_pools_shape_is_another_generation(changed, id_):
+    shape = {"interconnect": False, "block": False}
+    raised = plan(of_shape(**shape | changed), settled_lock(of_shape(**shape))).lock
+    rows = {key: row for key, row in raised.regions["us-east"].node_pools.items() if row.id == id_}
+    old, new = ({key for key, row in rows.items() if row.state == state} for state in ("leaving", "arriving"))
+    assert {key.replace("-a", "-b") for key in old} == new != set()
+    (field,) = changed
+    assert {getattr(row, field) for key, row in rows.items() if key in new} == {True}
+    assert {getattr(row, field) for key, row in rows.items() if key in old} == {False}
+
+
 def test_the_answer_stays_near_the_lock_in_force():
     # us-east and us-west cost the same; whichever holds more keeps it
     names = ("us-east", "us-west", "eu-north")
@@ -169,6 +195,13 @@ def test_a_region_cannot_vanish_from_under_its_replicas():
     old = settled_lock(make_intent("us-east", "eu-north", "us-west"))
     with pytest.raises(PlanError, match="holds us-west, which the file no longer declares"):
         plan(make_intent(), old)
+
+
+def test_a_zone_cannot_vanish_from_under_its_nodes():
+    zones = ["use1-az1", "use1-az2"]
+    fewer = {"regions": {"us-east": {"zones": zones, "node_pools": {"gh100": {"zones": zones}}}}}
+    with pytest.raises(PlanError, match=r"gh100-3-a\.zone: us-east does not have this zone \(got use1-az4"):
+        plan(fleet(SMALL, regions=fewer), settled_lock(fleet(SMALL)))
 
 
 def test_the_committed_lock_of_the_demo_is_settled_and_a_fixed_point():

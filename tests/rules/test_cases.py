@@ -12,15 +12,15 @@ from tests.rules.conftest import demo, demo_with
 from tests.rules.test_rules import BUCKET, FAILING, PASSING, deployment, found, lowered, stray_nodes
 
 
-def test_a_type_that_hides_its_place_breaks_one_rule_which_says_what_to_declare():
+def test_a_type_that_hides_its_place_breaks_one_rule_which_says_what_would_show_it():
     case = deployment()
     row = facts().catalogue[BUCKET].model_copy(update={"kind": "opaque"})
     table = replace(facts(), catalogue={**facts().catalogue, row.type: row})
     (violation,) = run(RULES, replace(case, view=view_of(case.view.resources, table)))
     assert (violation.rule, violation.decided) == ("R-00", False)
     assert "hides its place" in violation.title
-    assert "extensions.csv" in violation.fix
-    assert "catalogue.csv" not in violation.message()
+    assert f"name inputs of {BUCKET} that say where in config/facts/catalogue.csv" in violation.fix
+    assert "add a row" not in violation.message()
 
 
 def said(rule: str, case: Deployment) -> str:

@@ -81,8 +81,35 @@ def test_a_deployment_that_adds_no_node_to_a_small_network_is_never_refused_for_
     check_before(EAST, demo_intent(), grown(59))
 
 
-def applied_of(lock: Lock) -> Applied:
-    return Applied.model_validate(applied_output(lock, "us-east"))
+def applied_of(lock: Lock, *zones: str) -> Applied:
+    return Applied.model_validate(applied_output(lock, "us-east", zones=zones))
+
+
+EAST_ZONES = demo_intent().regions["us-east"].zones
+
+
+@pytest.mark.usefixtures("simulated")
+@pytest.mark.parametrize("teardown", [False, True], ids=["kept", "teardown"])
+@pytest.mark.parametrize("state", ["serving", "leaving"])
+def test_a_row_in_a_zone_that_is_gone_is_refused_before_anything_is_declared(state, teardown):
+    rows = {key: {"state": state} for key in demo_lock().regions["us-east"].node_pools}
+    lock = Lock.model_validate(merged(demo_lock().model_dump(), {"regions": {"us-east": {"node_pools": rows}}}))
+    with pytest.raises(RefusedError, match=r"gh100-3-a\.zone: us-east does not have this zone \(got use1-az4"):
+        check_before(EAST, with_region(zones=EAST_ZONES[:2]), lock, teardown=teardown)
+
+
+@pytest.mark.parametrize("teardown", [False, True], ids=["kept", "teardown"])
+def test_zones_that_a_cloud_fixes_at_birth_stay(simulated, teardown):
+    write_applied(simulated, {str(EAST): applied_of(demo_lock(), *EAST_ZONES)})
+    check_before(EAST, demo_intent(), demo_lock(), teardown=teardown)
+    write_applied(simulated, {str(EAST): applied_of(demo_lock(), *EAST_ZONES, "use1-az6")})
+    with pytest.raises(RefusedError, match=r"demo/regions\.yaml, regions\.us-east\.zones: aws never changes"):
+        check_before(EAST, demo_intent(), demo_lock(), teardown=teardown)
+
+
+def test_another_stack_is_not_refused_for_a_regions_zones(simulated):
+    write_applied(simulated, {str(EAST): applied_of(demo_lock(), "use1-az6")})
+    check_before(parse("demo.routing"), demo_intent(), demo_lock())
 
 
 ACCOUNT = {"aws": ("aws", "allowedAccountIds"), "gcp": ("gcp", "project"), "azure": ("azure-native", "subscriptionId")}

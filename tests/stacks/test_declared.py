@@ -117,9 +117,15 @@ def test_every_stack_says_on_which_clouds_it_is(recording):
 
 
 def test_a_stack_says_what_it_applied_only_once_that_exists(stack):
-    assert set(recorded(stack, preview=False).exports["applied"]) == {"lock_digest", "counts"}
+    assert set(recorded(stack, preview=False).exports["applied"]) == {"lock_digest", "counts", "zones"}
     claims_capacity = stack != "demo.global"
     assert (recorded(stack, preview=True).exports["applied"] is UNKNOWN) is claims_capacity
+
+
+@pytest.mark.parametrize("region", demo_intent().regions)
+def test_a_region_says_the_zones_it_was_deployed_with(region):
+    applied = recorded(f"demo.{region}", preview=False).exports["applied"]
+    assert tuple(applied["zones"]) == demo_intent().regions[region].zones
 
 
 def test_objects_go_with_their_cluster_except_the_load_balancer():
