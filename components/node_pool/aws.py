@@ -79,7 +79,7 @@ class AwsNodePool(NodePool):
             tags=tags(args),
             opts=self.child(
                 depends_on=[args.cluster, args.identity, args.network],
-                ignore_changes=["scalingConfig.desiredSize"] if elastic else None,
+                ignore_changes=_ignored(args),
             ),
         )
         provider.tag_machines(self, name, place, group)
@@ -115,6 +115,16 @@ class AwsNodePool(NodePool):
             **_reserved(args),
             **_interfaces(args),
         )
+
+
+def _ignored(args: NodePoolArgs) -> list[str] | None:
+    """Return what stays as it was born.
+
+    A group in a block is upgraded only while it has no nodes; a new version is a new block.
+    Source: Amazon EKS User Guide, Create a managed node group with Capacity Blocks for ML.
+    """
+    found = ["scalingConfig.desiredSize"] if args.scaling == "elastic" else []
+    return found + (["version", "launchTemplate"] if args.block else []) or None
 
 
 def _capacity_type(args: NodePoolArgs) -> str:

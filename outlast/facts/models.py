@@ -150,6 +150,8 @@ class ProviderRegion(Row):
     zones: int
     zone_names: Words = ()
     """Names of its zones, where offerings do not list them."""
+    closed_zones: Words = ()
+    """Zones that may sell machines and take no control plane of a managed cluster."""
 
 
 IdKind = Literal[

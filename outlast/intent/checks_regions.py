@@ -65,10 +65,19 @@ def check_regions(intent: Intent) -> Iterator[Problem]:
 
 
 def _check_zones(intent: Intent, where: str, region: Region) -> Iterator[Problem]:
-    zones, most = zones_of(intent, region), intent.facts.provider_regions[region.cloud, region.provider_region].zones
+    place = intent.facts.provider_regions[region.cloud, region.provider_region]
+    zones, most = zones_of(intent, region), place.zones
     for zone in region.zones:
         if zones and zone not in zones:
             yield unknown(where, f"zone of {region.provider_region}", zone, zones)
+        elif zone in place.closed_zones and region.network.existing is None:
+            yield Problem(
+                where=where,
+                what="a zone that takes no control plane of a managed cluster",
+                got=zone,
+                allowed=listed(zones - set(place.closed_zones)),
+                do="Use another zone",
+            )
     if len(set(region.zones)) != len(region.zones):
         yield Problem(where=where, what="a zone stands twice", got=", ".join(region.zones), do="Remove the repeat")
     elif len(region.zones) > min(most, MOST_ZONES):

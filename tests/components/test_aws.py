@@ -45,6 +45,13 @@ ENDPOINT, ROUTE = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:ec2/route:Route"
 ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
 TEMPLATE, GROUP = "aws:ec2/launchTemplate:LaunchTemplate", "aws:eks/nodeGroup:NodeGroup"
 ROLE, ADD_ON, CLUSTER = "aws:iam/role:Role", "aws:eks/addon:Addon", "aws:eks/cluster:Cluster"
+READS_SECRETS = {
+    "AmazonEKSClusterAdminPolicy",
+    "AmazonEKSAdminPolicy",
+    "AmazonEKSAdminViewPolicy",
+    "AmazonEKSEditPolicy",
+    "AmazonEKSSecretReaderPolicy",
+}
 WITHOUT_TAGS = {
     ROUTE,
     ASSOCIATION,
@@ -112,6 +119,11 @@ def region(nat="regional", **changes):
 def named(recording, type_, name):
     (found,) = [resource for resource in recording.of(type_) if resource.name == name]
     return found
+
+
+def access(rank):
+    kind = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
+    return [row for row in region().of(kind) if row.name.startswith(f"api-{rank}-")]
 
 
 def sources(resource, prop):
@@ -320,6 +332,38 @@ def test_a_block_names_its_machine_in_the_template_alone():
     )
     found = pool(recording)
     assert (found.capacity, found.reservation, found.machine_type) == ("reserved", "cr-1", "p5.48xlarge")
+
+
+def test_a_group_in_a_block_is_never_upgraded():
+    recording = region(capacity="reserved", reservation="cr-1", block=True)
+    assert set(named(recording, GROUP, "pool").ignore_changes) == {"version", "launchTemplate"}
+    assert not named(region(capacity="reserved", reservation="cr-1"), GROUP, "pool").ignore_changes
+
+
+def test_every_zone_has_system_nodes_of_its_own():
+    groups = [group for group in region().of(GROUP) if "outlast-node-pool" not in group.get("labels")]
+    assert {tuple(sources(group, "subnetIds")) for group in groups} == {(f"net-nodes-{zone}",) for zone in ZONES}
+    assert {group.get("scalingConfig.minSize") for group in groups} == {1}
+
+
+def test_an_add_on_that_runs_on_nodes_waits_for_those_of_every_zone():
+    recording = region()
+    groups = {group.urn for group in recording.of(GROUP) if "outlast-node-pool" not in group.get("labels")}
+    waiting = [a for a in recording.of(ADD_ON) if a.get("addonName") in ADD_ONS_AFTER_NODES]
+    assert all(groups <= set(add_on.dependencies) for add_on in waiting)
+
+
+def test_the_ways_out_outlive_the_cluster():
+    recording = region()
+    routes = {route.urn for route in recording.of(ROUTE)}
+    assert routes <= set(named(recording, CLUSTER, "api").dependencies)
+
+
+def test_a_viewer_reads_no_secrets():
+    """Source: Amazon EKS User Guide, Review access policy permissions."""
+    given = {row.get("policyArn").rpartition("/")[2] for row in access("viewer")}
+    assert given
+    assert not given & READS_SECRETS
 
 
 def test_nothing_is_bought_by_a_deployment():
