@@ -135,9 +135,9 @@ class World:
         """Zones of a provider region that facts name; empty when facts name none."""
         return frozenset(self.document["zones"].get(f"{cloud}/{region}", ()))
 
-    def closed_zones(self, cloud: str, region: str) -> frozenset[str]:
-        """Zones of a provider region that take no control plane of a managed cluster."""
-        return frozenset(self.document.get("closed_zones", {}).get(f"{cloud}/{region}", ()))
+    def closed_zones(self, cloud: str) -> frozenset[str]:
+        """Zones of a cloud that take no control plane of a managed cluster."""
+        return frozenset(self.document.get("closed_zones", {}).get(cloud, ()))
 
     def kubernetes_versions(self, cloud: str) -> tuple[str, ...]:
         """Minor versions that a cloud's managed Kubernetes takes; none when facts know none."""
@@ -187,9 +187,7 @@ def compile_world(intent: Intent) -> dict[str, Any]:
         "fleet_regions": {name: row.provider_region for name, row in intent.regions.items()},
         "zones": {key: sorted(found) for key, found in zones.items()},
         "closed_zones": {
-            f"{cloud}/{region}": place.closed_zones
-            for (cloud, region), place in facts.provider_regions.items()
-            if place.closed_zones
+            cloud: [zone for owner, zone in facts.closed_zones if owner == cloud] for cloud in facts.clouds
         },
         "machines": _machines(intent),
         "today": intent.fleet.today.isoformat() if intent.fleet.today else "",

@@ -36,7 +36,7 @@ class AwsSystemPool(SystemPool):
         )
         groups = [self._group(zone, template) for zone in place.zones]
         self._add_ons(groups)
-        self.node_pool_id = groups[0].id
+        self.node_pool_id = pulumi.Output.all(*(group.id for group in groups)).apply(",".join)
         self.register()
 
     def _group(self, zone: str, template: aws.ec2.LaunchTemplate) -> aws.eks.NodeGroup:

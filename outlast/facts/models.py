@@ -150,8 +150,13 @@ class ProviderRegion(Row):
     zones: int
     zone_names: Words = ()
     """Names of its zones, where offerings do not list them."""
-    closed_zones: Words = ()
-    """Zones that may sell machines and take no control plane of a managed cluster."""
+
+
+class ClosedZone(Row):
+    """A zone that may sell machines and takes no control plane of a managed cluster."""
+
+    cloud: str
+    zone: str
 
 
 IdKind = Literal[

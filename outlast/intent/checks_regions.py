@@ -65,17 +65,17 @@ def check_regions(intent: Intent) -> Iterator[Problem]:
 
 
 def _check_zones(intent: Intent, where: str, region: Region) -> Iterator[Problem]:
-    place = intent.facts.provider_regions[region.cloud, region.provider_region]
-    zones, most = zones_of(intent, region), place.zones
+    zones, most = zones_of(intent, region), intent.facts.provider_regions[region.cloud, region.provider_region].zones
+    closed = {zone for cloud, zone in intent.facts.closed_zones if cloud == region.cloud}
     for zone in region.zones:
         if zones and zone not in zones:
             yield unknown(where, f"zone of {region.provider_region}", zone, zones)
-        elif zone in place.closed_zones and region.network.existing is None:
+        elif zone in closed and region.network.existing is None:
             yield Problem(
                 where=where,
                 what="a zone that takes no control plane of a managed cluster",
                 got=zone,
-                allowed=listed(zones - set(place.closed_zones)),
+                allowed=listed(zones - closed),
                 do="Use another zone",
             )
     if len(set(region.zones)) != len(region.zones):

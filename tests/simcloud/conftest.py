@@ -56,6 +56,7 @@ def _held(cloud: str, region: str, zone: str, machine_type: str, nodes: int) -> 
     return {"cloud": cloud, "region": region, "zone": zone, "machine_type": machine_type, "nodes": nodes}
 
 
+_COREDNS = {"1.35": "v1.10.1-eksbuild.1", "1.36": "v1.11.4-eksbuild.2"}
 WORLD_DOCUMENT: dict[str, Any] = {
     "fleet": "test",
     "today": "2026-11-30",
@@ -64,13 +65,7 @@ WORLD_DOCUMENT: dict[str, Any] = {
         "gcp": ["1.34", "1.35", "1.36", "1.37", "1.38"],
         "azure": ["1.32", "1.33", "1.34", "1.35", "1.36", "1.37"],
     },
-    "add_ons": {
-        "aws": {
-            "aws-ebs-csi-driver": {},
-            "coredns": {"1.35": "v1.10.1-eksbuild.1", "1.36": "v1.11.4-eksbuild.2"},
-            "kube-proxy": {},
-        }
-    },
+    "add_ons": {"aws": {"aws-ebs-csi-driver": {}, "coredns": _COREDNS, "kube-proxy": {}}},
     "fleet_regions": {"us-east": "us-east-1", "eu-west": "europe-west4"},
     "regions": {
         "aws": ["us-east-1", "eu-north-1"],
@@ -84,7 +79,7 @@ WORLD_DOCUMENT: dict[str, Any] = {
         "azure/swedencentral": ["swedencentral-1", "swedencentral-2", "swedencentral-3"],
         "azure/polandcentral": ["polandcentral-1"],
     },
-    "closed_zones": {"aws/us-east-1": ["use1-az3"]},
+    "closed_zones": {"aws": ["use1-az3"]},
     "machines": {
         "aws/p5.48xlarge": _machine(8, 192, "P", {"us-east-1": ["use1-az1"]}, "h100-sxm-80")
         | {"interconnect_cards": 2},

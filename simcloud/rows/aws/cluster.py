@@ -102,9 +102,9 @@ def _zones_of(case: Case, subnets: Iterable[object]) -> frozenset[str]:
     return frozenset(zone for subnet in subnets if (zone := zone_of_subnet(case, subnet)))
 
 
-@refusal(_NETWORKING, phase="apply", watch=("vpcConfig",))
+@refusal(f"{_NETWORKING}; config/facts/closed_zones.csv", phase="apply", watch=("vpcConfig",))
 def _zone_without_control_planes(case: Case) -> Iterator[Violation]:
-    closed = case.world.closed_zones("aws", case.place.region)
+    closed = case.world.closed_zones("aws")
     for where, subnet in case.each("vpcConfig.subnetIds.*"):
         if zone_of_subnet(case, subnet) in closed:
             yield Violation(
