@@ -252,10 +252,6 @@ FAILING: dict[str, Case] = {
         lambda: situation(reserved(ends="2026-11-29")),
         {("reservation-term", "us-east", "failed")},
     ),
-    "a reservation that has not started": (
-        lambda: situation(reserved(starts="2026-12-01")),
-        {("reservation-term", "us-east", "failed")},
-    ),
     "a reservation that ends too soon": (
         lambda: situation(reserved(ends="2026-12-29")),
         {("reservation-term", "us-east", "failed")},
@@ -343,7 +339,6 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         {"cap"},
     ),
     "a reservation of exactly the nodes": (lambda: situation(reserved(nodes=1)), {"reservation", "reservation-term"}),
-    "a reservation that starts today": (lambda: situation(reserved(starts="2026-11-30")), {"reservation-term"}),
     "a reservation until the horizon": (lambda: situation(reserved(ends="2026-12-30")), {"reservation-term"}),
     "a reservation that ends today, without a horizon": (
         lambda: situation(reserved(ends="2026-11-30"), horizon_days=0),
