@@ -39,7 +39,7 @@ class Place:
     protect: bool
     """Deletion protection, ours and the cloud's."""
     tags: Mapping[str, str] = field(default_factory=dict)
-    """People's own tags, for a cloud whose provider adds none itself."""
+    """People's own tags, for what a provider's default ones do not reach."""
 
 
 def place_of(intent: Intent, region: str, *, teardown: bool) -> Place:

@@ -38,9 +38,9 @@ def cluster(fleet: str, region: str) -> str:
     return joined(fleet, region, longest=40)
 
 
-def node_pool(key: str) -> str:
-    """Name of a node pool inside its cluster; 40 is GKE's limit."""
-    return joined(key, longest=40)
+def node_pool(*parts: str) -> str:
+    """Name of a node pool inside its cluster, from the key of its row or what else it is; 40 is GKE's limit."""
+    return joined(*parts, longest=40)
 
 
 def role(fleet: str, region: str, purpose: str) -> str:

@@ -63,6 +63,8 @@ class Reservation:
     zone: str
     machine_type: str
     nodes: int
+    starts: str = ""
+    """First day on which it holds its machines, as an ISO date; empty: it holds them already."""
     ends: str = ""
     """Last day on which it holds its machines, as an ISO date; empty: it does not end."""
     block: bool = False
@@ -135,6 +137,10 @@ class World:
         """Zones of a provider region that facts name; empty when facts name none."""
         return frozenset(self.document["zones"].get(f"{cloud}/{region}", ()))
 
+    def closed_zones(self, cloud: str) -> frozenset[str]:
+        """Zones of a cloud that take no control plane of a managed cluster."""
+        return frozenset(self.document.get("closed_zones", {}).get(cloud, ()))
+
     def kubernetes_versions(self, cloud: str) -> tuple[str, ...]:
         """Minor versions that a cloud's managed Kubernetes takes; none when facts know none."""
         return tuple(self.document.get("kubernetes_versions", {}).get(cloud, ()))
@@ -182,6 +188,9 @@ def compile_world(intent: Intent) -> dict[str, Any]:
         "regions": regions,
         "fleet_regions": {name: row.provider_region for name, row in intent.regions.items()},
         "zones": {key: sorted(found) for key, found in zones.items()},
+        "closed_zones": {
+            cloud: [zone for owner, zone in facts.closed_zones if owner == cloud] for cloud in facts.clouds
+        },
         "machines": _machines(intent),
         "today": intent.fleet.today.isoformat() if intent.fleet.today else "",
         **_versions(intent),
@@ -278,6 +287,7 @@ def _holdings(intent: Intent) -> dict[str, Any]:
                 "zone": held.zone,
                 "machine_type": held.machine_type,
                 "nodes": held.nodes,
+                "starts": held.starts.isoformat() if held.starts else "",
                 "ends": held.ends.isoformat() if held.ends else "",
                 "block": held.block,
             }

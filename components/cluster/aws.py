@@ -13,6 +13,7 @@ import pulumi_aws as aws
 from components import names
 from components.base import Place
 from components.cluster.contract import Cluster, ClusterArgs, kubeconfig
+from components.provider import aws as provider
 
 ADD_ONS_BEFORE_NODES = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
 """What a node needs before it is ready."""
@@ -28,7 +29,7 @@ _PACKED = "nvidia.com/gpu"
 _POLICIES = {
     "admin": "AmazonEKSClusterAdminPolicy",
     "operator": "AmazonEKSEditPolicy",
-    "viewer": "AmazonEKSAdminViewPolicy",
+    "viewer": "AmazonEKSViewPolicy",
 }
 
 
@@ -51,8 +52,11 @@ class AwsCluster(Cluster):
         super().__init__(name, args, opts)
         place = args.place
         self._args, self._name = args, name
-        self._tags = names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction)
-        role, attachment = self._role("cluster", "eks.amazonaws.com", "AmazonEKSClusterPolicy")
+        self._tags = provider.labels(place)
+        role = provider.role(
+            self, name, place, "cluster", service="eks.amazonaws.com", boundary=args.permissions_boundary
+        )
+        attachment = provider.attach(self, name, role, "AmazonEKSClusterPolicy")
         physical = names.cluster(place.fleet, place.region)
         # The name is the service's; EKS would otherwise create the group itself, and keep logs for ever.
         logs = aws.cloudwatch.LogGroup(
@@ -65,8 +69,9 @@ class AwsCluster(Cluster):
             tags=self._tags,
             opts=self.child(protect=place.protect),
         )
-        # The attachment must outlive the cluster, or EKS cannot remove its network interfaces.
-        cluster = self._cluster(physical, role, [logs, attachment])
+        # The attachment must outlive the cluster, or EKS cannot remove its network interfaces; so must the ways out, by
+        # which the control plane calls.
+        cluster = self._cluster(physical, role, [logs, attachment, args.network])
         self._access(cluster)
         self._add_ons(cluster)
         self._resource, self._group = cluster, place.account
@@ -77,26 +82,6 @@ class AwsCluster(Cluster):
             lambda parts: kubeconfig(physical, parts[0], parts[1], token)
         )
         self.register()
-
-    def _role(self, purpose: str, service: str, policy_name: str) -> tuple[aws.iam.Role, aws.iam.RolePolicyAttachment]:
-        """Declare a role that a service assumes, with one policy of AWS."""
-        place = self._args.place
-        stable = self._name if purpose == "cluster" else f"{self._name}-{purpose}"
-        role = aws.iam.Role(
-            stable,
-            name=names.role(place.fleet, place.region, purpose),
-            assume_role_policy=trust(service),
-            permissions_boundary=self._args.permissions_boundary,
-            tags=self._tags,
-            opts=self.child(),
-        )
-        attachment = aws.iam.RolePolicyAttachment(
-            f"{self._name}-{policy_name}",
-            role=role.name,
-            policy_arn=f"arn:aws:iam::aws:policy/{policy_name}",
-            opts=self.child(),
-        )
-        return role, attachment
 
     def _cluster(self, physical: str, role: aws.iam.Role, after: list[pulumi.Resource]) -> aws.eks.Cluster:
         args, place = self._args, self._args.place
@@ -198,16 +183,25 @@ class AwsCluster(Cluster):
 
     def _add_ons(self, cluster: aws.eks.Cluster) -> None:
         """Declare what nodes need; the one that gives pods addresses has a role of its own, so that nodes need none."""
-        role, attachment = self._role(_NETWORK_ADD_ON, "pods.eks.amazonaws.com", "AmazonEKS_CNI_Policy")
+        args, name = self._args, self._name
+        role = provider.role(
+            self,
+            f"{name}-{_NETWORK_ADD_ON}",
+            args.place,
+            _NETWORK_ADD_ON,
+            service=provider.PODS,
+            boundary=args.permissions_boundary,
+        )
+        attachment = provider.attach(self, name, role, "AmazonEKS_CNI_Policy")
         identity = aws.eks.AddonPodIdentityAssociationArgs(role_arn=role.arn, service_account=_NETWORK_ACCOUNT)
         for add_on in ADD_ONS_BEFORE_NODES:
             networked = add_on == _NETWORK_ADD_ON
             aws.eks.Addon(
-                f"{self._name}-{add_on}",
-                region=self._args.place.provider_region,
+                f"{name}-{add_on}",
+                region=args.place.provider_region,
                 cluster_name=cluster.name,
                 addon_name=add_on,
-                addon_version=self._args.add_ons.get(add_on),
+                addon_version=args.add_ons.get(add_on),
                 configuration_values=configuration(add_on),
                 pod_identity_associations=[identity] if networked else None,
                 resolve_conflicts_on_create="OVERWRITE",
@@ -220,13 +214,3 @@ class AwsCluster(Cluster):
 def configuration(add_on: str) -> str | None:
     """Return an add-on's configuration as JSON that is the same in every run; None if its default serves."""
     return json.dumps(CONFIGURATION[add_on], sort_keys=True) if add_on in CONFIGURATION else None
-
-
-def trust(service: str) -> str:
-    """Return the trust policy of a role that a service of EKS assumes."""
-    statement = {
-        "Effect": "Allow",
-        "Principal": {"Service": service},
-        "Action": ["sts:AssumeRole", "sts:TagSession"],
-    }
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, sort_keys=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import ClassVar
 
 import pulumi
-import pulumi_aws as aws
 
-from components import names
 from components.identity.contract import Identity, IdentityArgs
+from components.provider import aws as provider
 
 _POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
 """Addresses of pods are not theirs to give: the add-on that does has a role of its own."""
@@ -22,28 +20,11 @@ class AwsIdentity(Identity):
 
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
-        place = args.place
-        role = aws.iam.Role(
-            name,
-            name=names.role(place.fleet, place.region, "nodes"),
-            assume_role_policy=trust("ec2.amazonaws.com"),
-            permissions_boundary=args.permissions_boundary,
-            tags=names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction),
-            opts=self.child(),
+        role = provider.role(
+            self, name, args.place, "nodes", service="ec2.amazonaws.com", boundary=args.permissions_boundary
         )
-        for policy_name in _POLICIES:
-            aws.iam.RolePolicyAttachment(
-                f"{name}-{policy_name}",
-                role=role.name,
-                policy_arn=f"arn:aws:iam::aws:policy/{policy_name}",
-                opts=self.child(),
-            )
+        for policy in _POLICIES:
+            provider.attach(self, name, role, policy)
         self.principal = role.arn
         self.ids = {}
         self.register()
-
-
-def trust(service: str) -> str:
-    """Return the trust policy of a role that a service assumes."""
-    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, sort_keys=True)

@@ -15,6 +15,7 @@ import pulumi_aws as aws
 
 from components import names
 from components.network.contract import Network, NetworkArgs
+from components.provider import aws as provider
 from outlast.intent.ranges import cut
 
 ANYWHERE = "0.0.0.0/0"
@@ -37,7 +38,7 @@ class AwsNetwork(Network):
         super().__init__(name, args, opts)
         place, ranges = args.place, cut(args.cidr, args.place.zones)
         self._args, self._name, self._region = args, name, place.provider_region
-        self._labels = names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction)
+        self._labels = provider.labels(place)
         vpc = aws.ec2.Vpc(
             name,
             region=self._region,
@@ -236,16 +237,7 @@ class AwsNetwork(Network):
             tags=self._labels,
             opts=self.child(protect=place.protect),
         )
-        closed = aws.s3.BucketPublicAccessBlock(
-            name,
-            region=region,
-            bucket=bucket.id,
-            block_public_acls=True,
-            block_public_policy=True,
-            ignore_public_acls=True,
-            restrict_public_buckets=True,
-            opts=self.child(),
-        )
+        closed = provider.closed(self, name, place, bucket)
         policy = aws.s3.BucketPolicy(
             name,
             region=region,
@@ -254,26 +246,11 @@ class AwsNetwork(Network):
             # Both at once are refused: settings of one bucket are changed one after the other.
             opts=self.child(depends_on=[closed]),
         )
-        encryption = aws.s3.BucketServerSideEncryptionConfiguration(
-            name,
-            region=region,
-            bucket=bucket.id,
-            rules=[_encrypted(self._args.key)],
-            opts=self.child(),
-        )
+        encryption = provider.encrypted(self, name, place, bucket, self._args.key)
         aws.s3.BucketLifecycleConfiguration(
             name, region=region, bucket=bucket.id, rules=[_ends_after(_LOG_DAYS)], opts=self.child()
         )
         return bucket, [policy, encryption]
-
-
-def _encrypted(key: pulumi.Input[str]) -> aws.s3.BucketServerSideEncryptionConfigurationRuleArgs:
-    default = aws.s3.BucketServerSideEncryptionConfigurationRuleApplyServerSideEncryptionByDefaultArgs(
-        sse_algorithm="aws:kms", kms_master_key_id=key
-    )
-    return aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
-        apply_server_side_encryption_by_default=default, bucket_key_enabled=True
-    )
 
 
 def _ends_after(days: int) -> aws.s3.BucketLifecycleConfigurationRuleArgs:

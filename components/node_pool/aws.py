@@ -8,7 +8,6 @@ one that EKS recommends when the node group is born; it changes with the Kuberne
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
 from typing import ClassVar, cast
 
 import pulumi
@@ -16,6 +15,7 @@ import pulumi_aws as aws
 
 from components import names
 from components.node_pool.contract import DISKS, NodePool, NodePoolArgs, node_labels, operator_labels, tags, taint
+from components.provider import aws as provider
 from outlast.errors import ConfigError, Problem
 
 _ROOT_GIB = 200
@@ -48,7 +48,7 @@ class AwsNodePool(NodePool):
     def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
         place = args.place
-        template = self._template(name, args, tags(args))
+        template = self._template(name, args)
         elastic = args.scaling == "elastic"
         group = aws.eks.NodeGroup(
             name,
@@ -79,9 +79,10 @@ class AwsNodePool(NodePool):
             tags=tags(args),
             opts=self.child(
                 depends_on=[args.cluster, args.identity, args.network],
-                ignore_changes=["scalingConfig.desiredSize"] if elastic else None,
+                ignore_changes=_ignored(args),
             ),
         )
+        provider.tag_machines(self, name, place, group)
         if elastic:
             self._scale_from_zero(name, args, group)
         self.node_pool_id = group.id
@@ -92,7 +93,6 @@ class AwsNodePool(NodePool):
 
         Source: Cluster Autoscaler on AWS, auto-discovery setup.
         """
-        scaling_group = group.resources.apply(lambda found: found[0].autoscaling_groups[0].name)
         keeps_off = taint(args)
         offers = {
             "label": ("label/outlast-node-pool", args.key),
@@ -100,46 +100,31 @@ class AwsNodePool(NodePool):
             "device": (f"resources/{args.device}", str(args.node_devices)),
         }
         for kind, (key, value) in offers.items():
-            aws.autoscaling.Tag(
-                f"{name}-{kind}",
-                region=args.place.provider_region,
-                autoscaling_group_name=scaling_group,
-                tag=aws.autoscaling.TagTagArgs(
-                    key=f"k8s.io/cluster-autoscaler/node-template/{key}", value=value, propagate_at_launch=False
-                ),
-                opts=self.child(),
-            )
+            tag = (f"k8s.io/cluster-autoscaler/node-template/{key}", value)
+            provider.scaling_tag(self, f"{name}-{kind}", args.place, group, tag, reaches_machines=False)
 
-    def _template(self, name: str, args: NodePoolArgs, labels: Mapping[str, str]) -> aws.ec2.LaunchTemplate:
-        return aws.ec2.LaunchTemplate(
+    def _template(self, name: str, args: NodePoolArgs) -> aws.ec2.LaunchTemplate:
+        return provider.launch_template(
+            self,
             name,
-            region=args.place.provider_region,
-            name=names.resource(args.place.fleet, args.place.region, args.key),
+            args.place,
+            args.key,
+            tags=tags(args),
+            root={"volume_size": _ROOT_GIB, "throughput": _ROOT_MIB_S},
             user_data=user_data() if args.nvme_disks else None,
-            metadata_options=aws.ec2.LaunchTemplateMetadataOptionsArgs(
-                http_tokens="required", http_put_response_hop_limit=1
-            ),
-            block_device_mappings=[
-                aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
-                    device_name="/dev/xvda",
-                    ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
-                        volume_type="gp3",
-                        volume_size=_ROOT_GIB,
-                        throughput=_ROOT_MIB_S,
-                        encrypted="true",
-                        delete_on_termination="true",
-                    ),
-                )
-            ],
-            tag_specifications=[
-                aws.ec2.LaunchTemplateTagSpecificationArgs(resource_type=kind, tags=labels)
-                for kind in ("instance", "volume")
-            ],
-            tags=labels,
-            opts=self.child(),
             **_reserved(args),
             **_interfaces(args),
         )
+
+
+def _ignored(args: NodePoolArgs) -> list[str] | None:
+    """Return what stays as it was born.
+
+    A group in a block is upgraded only while it has no nodes; a new version is a new block.
+    Source: Amazon EKS User Guide, Create a managed node group with Capacity Blocks for ML.
+    """
+    found = ["scalingConfig.desiredSize"] if args.scaling == "elastic" else []
+    return found + (["version", "launchTemplate"] if args.block else []) or None
 
 
 def _capacity_type(args: NodePoolArgs) -> str:

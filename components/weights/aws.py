@@ -9,6 +9,7 @@ import pulumi_aws as aws
 
 from components import names
 from components.base import Place
+from components.provider import aws as provider
 from components.weights.contract import Weights, WeightsArgs
 
 
@@ -31,7 +32,7 @@ class AwsWeights(Weights):
             region=region,
             bucket=bucket_name(place),
             force_destroy=not place.protect,
-            tags=names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction),
+            tags=provider.labels(place),
             opts=self.child(protect=place.protect),
         )
         aws.s3.BucketVersioning(
@@ -41,29 +42,7 @@ class AwsWeights(Weights):
             versioning_configuration=aws.s3.BucketVersioningVersioningConfigurationArgs(status="Enabled"),
             opts=self.child(protect=place.protect),
         )
-        aws.s3.BucketPublicAccessBlock(
-            name,
-            region=region,
-            bucket=bucket.id,
-            block_public_acls=True,
-            block_public_policy=True,
-            ignore_public_acls=True,
-            restrict_public_buckets=True,
-            opts=self.child(protect=place.protect),
-        )
-        encrypt = aws.s3.BucketServerSideEncryptionConfigurationRuleApplyServerSideEncryptionByDefaultArgs(
-            sse_algorithm="aws:kms", kms_master_key_id=args.key
-        )
-        aws.s3.BucketServerSideEncryptionConfiguration(
-            name,
-            region=region,
-            bucket=bucket.id,
-            rules=[
-                aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
-                    apply_server_side_encryption_by_default=encrypt, bucket_key_enabled=True
-                )
-            ],
-            opts=self.child(protect=place.protect),
-        )
+        provider.closed(self, name, place, bucket)
+        provider.encrypted(self, name, place, bucket, args.key)
         self.bucket = bucket.bucket
         self.register()

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pulumi
 import pulumi_aws as aws
 
-from components import names
+from components.provider import aws as provider
 from components.workload_identity.contract import WorkloadIdentity, WorkloadIdentityArgs
 
 
@@ -20,16 +20,15 @@ class AwsWorkloadIdentity(WorkloadIdentity):
     def __init__(self, name: str, args: WorkloadIdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
         place = args.place
-        labels = names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction)
         policy = pulumi.Output.from_input(args.key).apply(lambda key: read_policy(args.weights, key))
-        role = aws.iam.Role(
+        role = provider.role(
+            self,
             name,
-            name=names.role(place.fleet, place.region, args.service_account),
-            assume_role_policy=trust("pods.eks.amazonaws.com"),
-            permissions_boundary=args.permissions_boundary,
+            place,
+            args.service_account,
+            service=provider.PODS,
+            boundary=args.permissions_boundary,
             inline_policies=[aws.iam.RoleInlinePolicyArgs(name="read-weights", policy=policy)],
-            tags=labels,
-            opts=self.child(),
         )
         aws.eks.PodIdentityAssociation(
             name,
@@ -38,21 +37,11 @@ class AwsWorkloadIdentity(WorkloadIdentity):
             namespace=args.namespace,
             service_account=args.service_account,
             role_arn=role.arn,
-            tags=labels,
+            tags=provider.labels(place),
             opts=self.child(depends_on=[args.cluster]),
         )
         self.annotations = {}
         self.register()
-
-
-def trust(service: str) -> str:
-    """Return the trust policy of a role that the cluster's agent assumes for a pod."""
-    statement = {
-        "Effect": "Allow",
-        "Principal": {"Service": service},
-        "Action": ["sts:AssumeRole", "sts:TagSession"],
-    }
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]}, sort_keys=True)
 
 
 def read_policy(bucket: str, key: str) -> str:

@@ -19,6 +19,7 @@ from outlast.facts.models import (
     AddOn,
     Capability,
     CatalogueRow,
+    ClosedZone,
     EgressPrice,
     Example,
     GoodputFact,
@@ -56,6 +57,8 @@ class Facts:
     """(cloud, provider region, machine type) -> row."""
     provider_regions: Mapping[tuple[str, str], ProviderRegion]
     """(cloud, provider region) -> row."""
+    closed_zones: Mapping[tuple[str, str], ClosedZone]
+    """(cloud, zone) -> row."""
     prices: Mapping[tuple[str, str, str, str], Price]
     """(cloud, provider region, machine type, basis) -> row."""
     quotas: tuple[QuotaFact, ...]
@@ -144,6 +147,7 @@ def load_facts(config_root: Path) -> Facts:
         accelerator_types=_index(rows["accelerator_types"], "cloud", "machine_type"),
         offerings=_index(rows["offerings"], "cloud", "provider_region", "machine_type"),
         provider_regions=_index(rows["provider_regions"], "cloud", "provider_region"),
+        closed_zones=_index(rows["closed_zones"], "cloud", "zone"),
         prices=_index(rows["prices"], "cloud", "provider_region", "machine_type", "basis"),
         quotas=tuple(rows["quotas"]),  # type: ignore[arg-type]
         goodput=tuple(rows["goodput"]),  # type: ignore[arg-type]
@@ -174,6 +178,7 @@ _FILES: Mapping[str, type[Row]] = MappingProxyType(
         "accelerator_types": AcceleratorType,
         "offerings": Offering,
         "provider_regions": ProviderRegion,
+        "closed_zones": ClosedZone,
         "prices": Price,
         "quotas": QuotaFact,
         "goodput": GoodputFact,
@@ -199,6 +204,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "accelerator_types": ("cloud", "machine_type"),
         "offerings": ("cloud", "provider_region", "machine_type"),
         "provider_regions": ("cloud", "provider_region"),
+        "closed_zones": ("cloud", "zone"),
         "prices": ("cloud", "provider_region", "machine_type", "basis"),
         "model_shapes": ("model",),
         "catalogue": ("type",),

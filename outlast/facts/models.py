@@ -163,6 +163,13 @@ class ProviderRegion(Row):
     """Names of its zones, where offerings do not list them."""
 
 
+class ClosedZone(Row):
+    """A zone that may sell machines and takes no control plane of a managed cluster."""
+
+    cloud: str
+    zone: str
+
+
 IdKind = Literal[
     "account",
     "principal",

@@ -138,7 +138,7 @@ def _machine(cloud: str, place: str, facts: Facts) -> MachineType | None:
 def _zones(cloud: str, place: str, offering: Offering, facts: Facts) -> tuple[str, ...]:
     """Return the zones that offer a machine; all of the place's where the source says only the place."""
     offered = offering.zones or facts.provider_regions[cloud, place].zone_names
-    return tuple(zone for zone in offered if zone not in starters()[cloud].WITHOUT_ZONES)[:MOST_ZONES]
+    return tuple(zone for zone in offered if (cloud, zone) not in facts.closed_zones)[:MOST_ZONES]
 
 
 def _site(index: int, name: str, cloud: str, place: str, facts: Facts) -> Site:

@@ -27,6 +27,8 @@ class Reservation(Strict):
     machine_type: str = planner_input()
     zone: str = planner_input()
     nodes: Annotated[int, Field(ge=1)] = planner_input()
+    starts: date | None = None
+    """First day on which it holds its machines; absent: it holds them already."""
     ends: date | None = None
     """Last day on which it holds its machines."""
     block: bool = planner_input(False)

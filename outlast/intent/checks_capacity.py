@@ -84,6 +84,13 @@ def _check_reservations(intent: Intent, where: str, region: str, holdings: Holdi
             yield unknown(f"{where}.{name}", f"machine type of {cloud}", reservation.machine_type, machine_types)
         if reservation.zone not in zones and not strange_zones(intent, row):
             yield unknown(f"{where}.{name}", f"zone of {region}", reservation.zone, zones)
+        for key in ("starts", "ends"):
+            if reservation.block and getattr(reservation, key) is None:
+                yield Problem(
+                    where=f"{where}.{name}.{key}",
+                    what="missing: a block holds its machines for a fixed time",
+                    do=f"Enter the {'first' if key == 'starts' else 'last'} day of the block",
+                )
 
 
 def _check_routes(intent: Intent, where: str, region: str, holdings: Holdings) -> Iterator[Problem]:

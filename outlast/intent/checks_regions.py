@@ -80,6 +80,16 @@ def _check_zones(intent: Intent, where: str, region: Region) -> Iterator[Problem
             allowed=listed(zones_of(intent, region)),
             do="Write zone ids, not names, which differ from account to account",
         )
+    closed = {zone for cloud, zone in intent.facts.closed_zones if cloud == region.cloud}
+    for zone in region.zones:
+        if zone in closed and region.network.existing is None:
+            yield Problem(
+                where=where,
+                what="a zone that takes no control plane of a managed cluster",
+                got=zone,
+                allowed=listed(zones_of(intent, region) - closed),
+                do="Use another zone",
+            )
     if len(set(region.zones)) != len(region.zones):
         yield Problem(where=where, what="a zone stands twice", got=", ".join(region.zones), do="Remove the repeat")
     elif len(region.zones) > min(most, MOST_ZONES):

@@ -77,12 +77,23 @@ def check_reservations(situation: Situation, region: str) -> Iterator[tuple[Verd
 
 
 def check_terms(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
-    """Yield reservations in use that have ended, or end before the horizon."""
+    """Yield reservations in use that have not started, have ended, or end before the horizon."""
     held = situation.intent.holdings(region).reservations
     needed = situation.today + timedelta(days=situation.horizon_days)
     rows = situation.lock.regions[region].node_pools.values()
     for name in dict.fromkeys(row.reservation for row in rows if row.reservation in held):
-        ends = held[name].ends
+        starts, ends = held[name].starts, held[name].ends
+        if starts is not None and starts > situation.today:
+            yield (
+                "failed",
+                Problem(
+                    where=f"{situation.capacity(region)}.reservations.{name}.starts",
+                    what="the reservation has not started: its nodes would not come",
+                    got=str(starts),
+                    allowed=f"{situation.today} or earlier",
+                    do="Deploy on its first day, or plan without it",
+                ),
+            )
         if problem := ended(situation.intent, region, name, situation.today):
             yield "failed", problem
         elif ends is not None and ends < needed:

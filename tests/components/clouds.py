@@ -14,6 +14,8 @@ from tests.recording import Recording, record
 _COMPONENTS = Path(__file__).parents[2] / "components"
 REGIONS = {place[0]: name for name, place in reversed(list(REGION_PLACES.items()))}
 """Cloud -> the first region of the builders on it."""
+TAGS = {"cost-centre": "42"}
+"""People's own, of every region."""
 KEY = "more-1-a"
 """A row that no pool lies on, so that it can be anything."""
 
@@ -31,7 +33,8 @@ def reading(cloud):
 @cache
 def intent():
     """A fleet with a region on every cloud."""
-    return make_intent(*sorted(set(REGIONS.values()), key=list(REGION_PLACES).index))
+    names = sorted(set(REGIONS.values()), key=list(REGION_PLACES).index)
+    return make_intent(*names, regions={"regions": {name: {"tags": TAGS} for name in names}})
 
 
 @cache

@@ -13,7 +13,7 @@ from outlast.intent.images import JOINED
 from outlast.lock import cache_gib
 from outlast.proof import realises
 from tests.builders import facts
-from tests.components.clouds import KEY, REGIONS, intent, lock_with, reading, recorded, seen
+from tests.components.clouds import KEY, REGIONS, TAGS, intent, lock_with, reading, recorded, seen
 
 ROWS: dict[str, dict[str, Any]] = {
     "fixed": {},
@@ -33,7 +33,7 @@ class NodePoolSeen:
     labels: dict[str, str]
     """Of its nodes, in Kubernetes."""
     tags: dict[str, str]
-    """Of what is paid for."""
+    """Of its machines, which are what is paid for."""
     taints: list[str]
     """As `key=value:effect`: ours first, whoever adds it, then those that the cloud adds to spot nodes by itself."""
     only_reserved: bool
@@ -100,6 +100,9 @@ class NodePoolContract:
         found = {key: value for key, value in pool_seen(cloud, kind).labels.items() if key.startswith("outlast-")}
         assert found == claims | {"outlast-cache-gib": str(cache_gib(row.disk_gib))}
         assert claims.items() <= pool_seen(cloud, kind).tags.items()
+
+    def test_peoples_tags_reach_what_is_paid_for(self, cloud, kind):
+        assert TAGS.items() <= pool_seen(cloud, kind).tags.items()
 
     def test_others_are_kept_off_once(self, cloud, kind):
         resource = facts().accelerators[row_of(cloud, kind).accelerator].resource

@@ -15,6 +15,7 @@ CLUSTER, PROVIDER, ACCOUNT = "aws:eks/cluster:Cluster", "pulumi:providers:aws", 
 GROUP, SUBNET, ROUTE = "aws:eks/nodeGroup:NodeGroup", "aws:ec2/subnet:Subnet", "aws:ec2/route:Route"
 TEMPLATE, ADDRESS = "aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/eip:Eip"
 ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+GROUP_TAG = "aws:autoscaling/tag:Tag"
 BINDING = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
 KEY, REPOSITORY, BUCKET = "aws:kms/key:Key", "aws:ecr/repository:Repository", "aws:s3/bucket:Bucket"
 OWN_KEY = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
@@ -60,13 +61,21 @@ def node_pool(recording, key):
     folder = re.search(r"mountPath: (\S+)", said)
     return NodePoolSeen(
         labels=dict(group.get("labels")),
-        tags=dict(group.get("tags")),
+        tags=_machine_tags(recording, group, template),
         taints=[f"{row['key']}={row['value']}:{_effect(row['effect'])}" for row in group.get("taints") or ()],
         only_reserved=template.get(preference) == "capacity-reservations-only",
         surge=group.get("updateConfig.updateStrategy") != "MINIMAL",
         raw_disks=0 if "strategy: RAID0" in said else 1,
         joined_at=folder.group(1) if folder else None,
     )
+
+
+def _machine_tags(recording, group, template):
+    """Tags of the machines: those of the template, and those that the group behind the node group hands on."""
+    (kind,) = [kind for kind in template.get("tagSpecifications") if kind["resourceType"] == "instance"]
+    behind = [row for row in recording.of(GROUP_TAG) if group.urn in row.property_dependencies["autoscalingGroupName"]]
+    handed_on = [row.get("tag") for row in behind if row.get("tag.propagateAtLaunch")]
+    return dict(kind["tags"]) | {tag["key"]: tag["value"] for tag in handed_on}
 
 
 def _effect(word):

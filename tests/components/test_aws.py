@@ -1,49 +1,45 @@
 """What AWS is asked for, beyond what is the same on every cloud."""
 
 import json
-from functools import cache
 from ipaddress import IPv4Network
 from itertools import combinations
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components import cluster, identity, keys, network, node_pool, system_pool, workload_identity
-from components.base import Place
 from components.cluster.aws import ADD_ONS_BEFORE_NODES, configuration
 from components.network.aws import SERVICES
-from components.node_pool import NodePoolArgs
 from components.system_pool.aws import ADD_ONS_AFTER_NODES
 from outlast.intent.ranges import cut
-from outlast.intent.stacks import parse
-from outlast.lock import Lock, read_lock
-from outlast.view import NodePool, view_of
-from stacks.run import declare
-from tests.builders import CONFIG, demo_intent, facts, merged
-from tests.recording import record
-
-ZONES = ("use1-az1", "use1-az2", "use1-az4")
-PLACE = Place(
-    fleet="demo",
-    region="us-east",
-    jurisdiction="US",
-    cloud="aws",
-    provider_region="us-east-1",
-    zones=ZONES,
-    account="111122223333",
-    protect=True,
+from tests.builders import demo_intent, facts
+from tests.components.aws_region import (
+    ADD_ON,
+    ADMIN,
+    ASSOCIATION,
+    BOUNDARY,
+    CLUSTER,
+    ENDPOINT,
+    KEY,
+    NAT,
+    PLACE,
+    ROLE,
+    ROUTE,
+    SUBNET,
+    TABLE,
+    ZONES,
+    named,
+    region,
+    sources,
 )
-KEY = "arn:aws:kms:us-east-1:111122223333:key/a"
-BOUNDARY = "arn:aws:iam::111122223333:policy/bounds"
-ADMIN = "arn:aws:iam::111122223333:role/admin"
-ACCESS = {"admin": (ADMIN,), "viewer": (ADMIN, f"{ADMIN}-b")}
-SUBNET, TABLE, NAT = "aws:ec2/subnet:Subnet", "aws:ec2/routeTable:RouteTable", "aws:ec2/natGateway:NatGateway"
-ENDPOINT, ROUTE = "aws:ec2/vpcEndpoint:VpcEndpoint", "aws:ec2/route:Route"
-ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
-TEMPLATE, GROUP = "aws:ec2/launchTemplate:LaunchTemplate", "aws:eks/nodeGroup:NodeGroup"
-ROLE, ADD_ON, CLUSTER = "aws:iam/role:Role", "aws:eks/addon:Addon", "aws:eks/cluster:Cluster"
+
+READS_SECRETS = {
+    "AmazonEKSClusterAdminPolicy",
+    "AmazonEKSAdminPolicy",
+    "AmazonEKSAdminViewPolicy",
+    "AmazonEKSEditPolicy",
+    "AmazonEKSSecretReaderPolicy",
+}
 WITHOUT_TAGS = {
     ROUTE,
     ASSOCIATION,
@@ -58,69 +54,9 @@ WITHOUT_TAGS = {
 """What has no tags: none of it is billed."""
 
 
-def pool_args(**changes):
-    values = {
-        "place": PLACE,
-        "key": "gh100-1-a",
-        "zone": ZONES[0],
-        "machine_type": "p5.48xlarge",
-        "accelerator": "h100-sxm-80",
-        "node_gpus": 8,
-        "gpu_resource": "nvidia.com/gpu",
-        "partition": "whole",
-        "fills_card": True,
-        "device": "nvidia.com/gpu",
-        "node_devices": 8,
-        "nvme_disks": 8,
-        "interconnect_cards": 0,
-        "disk_gib": 28300,
-        "capacity": "on_demand",
-        "reservation": None,
-        "block": False,
-        "scaling": "fixed",
-        "nodes_min": 2,
-        "nodes_max": 2,
-        "kubernetes": "1.36",
-    }
-    return values | changes
-
-
-@cache
-def region(nat="regional", **changes):
-    """A region's own resources: network, cluster, system pool, one node pool, one identity of a workload, its key."""
-
-    def program():
-        bound: dict[str, Any] = {"place": PLACE, "permissions_boundary": BOUNDARY}
-        pins: dict[str, Any] = {"kubernetes": "1.36", "add_ons": demo_intent().add_ons("us-east")}
-        net = network.declare(
-            "net", network.NetworkArgs(place=PLACE, cidr="10.16.0.0/16", nat=nat, key=KEY, buckets=("w",))
-        )
-        who = identity.declare("who", identity.IdentityArgs(**bound))
-        api: dict[str, Any] = {"private": True, "allow": (), "access": ACCESS, "system_zone_nodes": 1, "key": KEY}
-        own = cluster.declare("api", cluster.ClusterArgs(network=net, identity=who, **api, **pins, **bound))
-        base: dict[str, Any] = {"network": net, "identity": who, "cluster": own}
-        system_pool.declare("system", system_pool.SystemPoolArgs(zone_nodes=1, **base, **pins, **bound))
-        node_pool.declare("pool", NodePoolArgs(**base, **pool_args(**changes)))
-        pods: dict[str, Any] = {"namespace": "serving", "service_account": "stager", "weights": "w", "key": KEY}
-        workload_identity.declare("stager", workload_identity.WorkloadIdentityArgs(cluster=own, **pods, **bound))
-        keys.declare("keys", keys.KeysArgs(place=PLACE))
-
-    return record(program, preview=False)
-
-
-def named(recording, type_, name):
-    (found,) = [resource for resource in recording.of(type_) if resource.name == name]
-    return found
-
-
-def sources(resource, prop):
-    """Logical names of what an input was made from."""
-    return {urn.rsplit("::", 1)[-1] for urn in resource.property_dependencies[prop]}
-
-
-def pool(recording) -> NodePool:
-    (found,) = [found for found in view_of(recording.resources, facts()).node_pools if found.key == "gh100-1-a"]
-    return found
+def access(rank):
+    kind = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
+    return [row for row in region().of(kind) if row.name.startswith(f"api-{rank}-")]
 
 
 @given(st.integers(8, 16), st.integers(1, 6))
@@ -303,60 +239,14 @@ def test_what_calls_aws_inside_the_cluster_has_a_role_of_its_own():
         assert set(statement["Action"]) == {"sts:AssumeRole", "sts:TagSession"}
 
 
-def test_pods_get_no_credentials_of_a_node():
-    for template in region().of(TEMPLATE):
-        assert template.get("metadataOptions.httpTokens") == "required"
-        assert template.get("metadataOptions.httpPutResponseHopLimit") == 1
+def test_the_ways_out_outlive_the_cluster():
+    recording = region()
+    routes = {route.urn for route in recording.of(ROUTE)}
+    assert routes <= set(named(recording, CLUSTER, "api").dependencies)
 
 
-def test_a_block_names_its_machine_in_the_template_alone():
-    recording = region(capacity="reserved", reservation="cr-1", block=True)
-    template, group = named(recording, TEMPLATE, "pool"), named(recording, GROUP, "pool")
-    assert (group.get("capacityType"), group.get("instanceTypes")) == ("CAPACITY_BLOCK", None)
-    assert (template.get("instanceType"), template.get("instanceMarketOptions.marketType")) == (
-        "p5.48xlarge",
-        "capacity-block",
-    )
-    found = pool(recording)
-    assert (found.capacity, found.reservation, found.machine_type) == ("reserved", "cr-1", "p5.48xlarge")
-
-
-def test_nothing_is_bought_by_a_deployment():
-    kinds = {r.type for r in region(capacity="reserved", reservation="cr-1", block=True).resources}
-    assert not [kind for kind in kinds if "apacityReservation" in kind or "apacityBlock" in kind]
-
-
-def test_nodes_have_no_cards_for_each_other_unless_asked():
-    assert named(region(), TEMPLATE, "pool").get("networkInterfaces") is None
-
-
-def test_every_card_is_one_interface_in_the_clusters_own_group():
-    recording = region(interconnect_cards=32)
-    template = named(recording, TEMPLATE, "pool")
-    cards = template.get("networkInterfaces")
-    assert [(c["networkCardIndex"], c["deviceIndex"], c["interfaceType"]) for c in cards] == [
-        (0, 0, "efa"), *((card, 1, "efa-only") for card in range(1, 32))
-    ]  # fmt: skip
-    assert all(c["securityGroups"] for c in cards)
-    assert (template.get("vpcSecurityGroupIds"), cards[0].get("subnetId")) == (None, None)
-    assert sources(template, "networkInterfaces") == {"api"}
-
-
-def test_a_fault_that_a_reboot_brings_back_replaces_the_node():
-    overrides = named(region(), GROUP, "pool").get("nodeRepairConfig.nodeRepairConfigOverrides")
-    assert {(o["nodeMonitoringCondition"], o["repairAction"]) for o in overrides} == {
-        ("AcceleratedHardwareReady", "Replace")
-    }
-
-
-def test_cards_are_those_of_the_machine_and_only_where_the_lock_says_so():
-    rows = {"us-east": {"node_pools": {"rh100-1-a": {"interconnect": True}}}}
-    lock = Lock.model_validate(merged(read_lock(CONFIG / "fleets" / "demo").model_dump(), {"regions": rows}))
-    recording = record(
-        lambda: declare(parse("demo.us-east"), demo_intent(), lock, teardown=True), preview=True, stack="demo.us-east"
-    )
-    (carded,) = [template for template in recording.of(TEMPLATE) if template.get("networkInterfaces")]
-    assert carded.name == "us-east-rh100-1-a"
-    last = facts().interconnect_cards("aws", "p5.48xlarge") - 1
-    assert carded.get(f"networkInterfaces.{last}.networkCardIndex") == last
-    assert carded.get(f"networkInterfaces.{last + 1}") is None
+def test_a_viewer_reads_no_secrets():
+    """Source: Amazon EKS User Guide, Review access policy permissions."""
+    given = {row.get("policyArn").rpartition("/")[2] for row in access("viewer")}
+    assert given
+    assert not given & READS_SECRETS

@@ -8,11 +8,10 @@ from outlast.intent.partitions import mig_profiles
 from tests.builders import facts
 from tests.components.clouds import KEY, lock_with, recorded
 from tests.components.contract_node_pool import ROWS, NodePoolContract
-from tests.components.reading_aws import TEMPLATE
+from tests.components.reading_aws import GROUP_TAG, TEMPLATE
 
 ONE_EACH = {"1g.10gb": "MIG1g", "2g.20gb": "MIG2g", "3g.40gb": "MIG3g", "4g.40gb": "MIG4g", "7g.80gb": "MIG7g"}
 """Profile of an H100 -> the API's word. Source: azure-native, enum GPUInstanceProfile."""
-GROUP_TAG = "aws:autoscaling/tag:Tag"
 ELASTIC = ROWS["elastic"]
 
 
@@ -48,7 +47,7 @@ def test_an_autoscaler_knows_what_nodes_that_are_not_there_would_offer():
     tags = {
         tag.get("tag.key"): tag.get("tag.value")
         for tag in recorded("aws", **ELASTIC).of(GROUP_TAG)
-        if f"-{KEY}-" in tag.name
+        if f"-{KEY}-" in tag.name and not tag.get("tag.propagateAtLaunch")
     }
     row = lock_with("aws", **ELASTIC).regions["us-east"].node_pools[KEY]
     start = "k8s.io/cluster-autoscaler/node-template/"
@@ -60,7 +59,7 @@ def test_an_autoscaler_knows_what_nodes_that_are_not_there_would_offer():
 
 
 def test_only_nodes_that_come_and_go_are_described_to_an_autoscaler():
-    described = {tag.parent for tag in recorded("aws").of(GROUP_TAG)}
+    described = {tag.parent for tag in recorded("aws").of(GROUP_TAG) if "node-template" in tag.get("tag.key")}
     assert not [urn for urn in described if urn.endswith(f"-{KEY}")]
 
 

@@ -155,12 +155,23 @@ WISHES = [
 ]
 REGIONS = [*IDS, *TAGS, *PLACES, *WISHES]
 HELD = {"machine_type": "a3-highgpu-8g", "zone": "europe-west4-b", "nodes": 4, "block": True}
+TERM = {"starts": "2026-12-01", "ends": "2027-01-31"}
+OURS = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 4, "block": True} | TERM
 OTHERS = [
     (
         "a block of capacity",
         "capacity",
-        {"regions/eu-west/reservations": {"r1": HELD}},
+        {"regions/eu-west/reservations": {"r1": HELD | TERM}},
         ["capacity.yaml, regions.eu-west.reservations.r1.block", "gcp has no capacity blocks", "on aws"],
+    ),
+    *(
+        (
+            f"a block that never {key}",
+            "capacity",
+            {"regions/us-east/reservations": {"r1": {word: said for word, said in OURS.items() if word != key}}},
+            [f"capacity.yaml, regions.us-east.reservations.r1.{key}", "missing", "a fixed time", day],
+        )
+        for key, day in (("starts", "first day"), ("ends", "last day"))
     ),
     (
         "a version that is none",

@@ -25,6 +25,12 @@ PLACES = [
         ["us-east.node_pools.gh100.zones", "'use1-az6'", "use1-az1, use1-az2, use1-az4"],
     ),
     (
+        "a zone without control planes",
+        "regions",
+        {"regions/us-east/zones": ["use1-az1", "use1-az2", "use1-az3"]},
+        ["regions.yaml, regions.us-east.zones", "no control plane", "got use1-az3", "use1-az4"],
+    ),
+    (
         "a zone without the machine type",
         "regions",
         {"regions/us-east/zones": ["use1-az3"], f"{POOL}/zones": ["use1-az3"], f"{POOL}/machine_type": "g6.xlarge"},

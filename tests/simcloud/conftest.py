@@ -56,6 +56,7 @@ def _held(cloud: str, region: str, zone: str, machine_type: str, nodes: int) -> 
     return {"cloud": cloud, "region": region, "zone": zone, "machine_type": machine_type, "nodes": nodes}
 
 
+_COREDNS = {"1.35": "v1.10.1-eksbuild.1", "1.36": "v1.11.4-eksbuild.2"}
 WORLD_DOCUMENT: dict[str, Any] = {
     "fleet": "test",
     "today": "2026-11-30",
@@ -64,7 +65,7 @@ WORLD_DOCUMENT: dict[str, Any] = {
         "gcp": ["1.34", "1.35", "1.36", "1.37", "1.38"],
         "azure": ["1.32", "1.33", "1.34", "1.35", "1.36", "1.37"],
     },
-    "add_ons": {"aws": {"coredns": {"1.35": "v1.10.1-eksbuild.1", "1.36": "v1.11.4-eksbuild.2"}}},
+    "add_ons": {"aws": {"aws-ebs-csi-driver": {}, "coredns": _COREDNS, "kube-proxy": {}}},
     "fleet_regions": {"us-east": "us-east-1", "eu-west": "europe-west4"},
     "regions": {
         "aws": ["us-east-1", "eu-north-1"],
@@ -72,12 +73,13 @@ WORLD_DOCUMENT: dict[str, Any] = {
         "azure": ["swedencentral", "polandcentral", "northcentralus"],
     },
     "zones": {
-        "aws/us-east-1": ["use1-az1", "use1-az2"],
+        "aws/us-east-1": ["use1-az1", "use1-az2", "use1-az3", "use1-az4"],
         "aws/eu-north-1": ["eun1-az1"],
         "gcp/europe-west4": ["europe-west4-a", "europe-west4-b", "europe-west4-c"],
         "azure/swedencentral": ["swedencentral-1", "swedencentral-2", "swedencentral-3"],
         "azure/polandcentral": ["polandcentral-1"],
     },
+    "closed_zones": {"aws": ["use1-az3"]},
     "machines": {
         "aws/p5.48xlarge": _machine(8, 192, "P", {"us-east-1": ["use1-az1"]}, "h100-sxm-80")
         | {"interconnect_cards": 2},
@@ -115,6 +117,7 @@ WORLD_DOCUMENT: dict[str, Any] = {
         "cr-2": _held("aws", "us-east-1", "use1-az2", "p5.48xlarge", 2),
         "cr-ended": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2) | {"ends": "2026-11-29"},
         "cr-block": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2) | {"block": True},
+        "cr-later": _held("aws", "us-east-1", "use1-az1", "p5.48xlarge", 2) | {"block": True, "starts": "2026-12-01"},
         "held": _held("gcp", "europe-west4", "europe-west4-b", "a3-highgpu-8g", 2),
         "held-c": _held("gcp", "europe-west4", "europe-west4-c", "a3-highgpu-8g", 2),
         "group-1": _held("azure", "swedencentral", "swedencentral-1", "Standard_ND96isr_H100_v5", 2),

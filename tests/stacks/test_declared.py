@@ -159,4 +159,4 @@ def test_nodes_wait_for_the_add_ons_they_need_and_core_dns_waits_for_nodes():
     add_ons = {r.get("addonName"): r for r in recording.of("aws:eks/addon:Addon")}
     for group in recording.of("aws:eks/nodeGroup:NodeGroup"):
         assert {add_ons[name].urn for name in ("vpc-cni", "kube-proxy")} <= set(group.dependencies)
-    assert any("nodeGroup:NodeGroup::us-east-system" in urn for urn in add_ons["coredns"].dependencies)
+    assert any("nodeGroup:NodeGroup::us-east-system-" in urn for urn in add_ons["coredns"].dependencies)

@@ -7,7 +7,5 @@ ACCOUNT = '"111122223333"'
 ADMIN = "arn:aws:iam::111122223333:role/platform-admin"
 FIRST = ((1, "us-east", "us-east-1"), (3, "eu-north", "eu-north-1"))
 """Place in the list of first regions, our name, the cloud's name."""
-WITHOUT_ZONES = ("use1-az3",)
-"""Zones that sell machines and take no control plane of a managed cluster. Source: the cloud's EKS documentation."""
 READ_QUOTAS = "aws service-quotas list-service-quotas --service-code ec2 --region {region} --output json"
 """Prints what `outlast import quotas` reads."""

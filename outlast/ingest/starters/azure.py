@@ -8,7 +8,5 @@ ADMIN = "66666666-7777-8888-9999-000000000000"
 """Object id of a group in the directory."""
 FIRST = ((4, "eu-central", "polandcentral"),)
 """Place in the list of first regions, our name, the cloud's name."""
-WITHOUT_ZONES = ()
-"""Zones to leave out."""
 READ_QUOTAS = "az vm list-usage --location {region} --subscription {account} --output json"
 """Prints what `outlast import quotas` reads."""

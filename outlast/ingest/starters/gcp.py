@@ -9,7 +9,5 @@ ACCOUNT_NUMBER = '"222233334444"'
 ADMIN = "group:platform-admin@outlast.example"
 FIRST = ((2, "eu-west", "europe-west4"),)
 """Place in the list of first regions, our name, the cloud's name."""
-WITHOUT_ZONES = ()
-"""Zones to leave out."""
 READ_QUOTAS = "gcloud quotas info list --service compute.googleapis.com --project {account} --format json"
 """Prints what `outlast import quotas` reads."""

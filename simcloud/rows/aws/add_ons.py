@@ -19,25 +19,20 @@ _EKS = "Amazon EKS User Guide"
 _API = "Amazon EKS API Reference"
 _POD_ROLE = f"{_EKS}, Create an IAM role with the trust policy required by EKS Pod Identity"
 
-_ADDONS = (
-    "amazon-cloudwatch-observability",
-    "aws-ebs-csi-driver",
-    "aws-efs-csi-driver",
-    "aws-fsx-csi-driver",
-    "aws-mountpoint-s3-csi-driver",
-    "cert-manager",
-    "coredns",
-    "eks-node-monitoring-agent",
-    "eks-pod-identity-agent",
-    "external-dns",
-    "kube-proxy",
-    "kube-state-metrics",
-    "metrics-server",
-    "prometheus-node-exporter",
-    "snapshot-controller",
-    "vpc-cni",
-)
 _NEED_NODES = frozenset({"coredns", "metrics-server", "aws-ebs-csi-driver", "snapshot-controller"})
+
+
+@refusal(f"{_EKS}, Available Amazon EKS add-ons; config/facts/add_ons.csv", phase="plan")
+def _addon_without_facts(case: Case) -> Iterator[Violation]:
+    name, known = case.get("addonName"), case.world.add_ons("aws")
+    if name is not None and known and name not in known:
+        yield Violation(
+            property="addonName",
+            what="is not an add-on that facts know",
+            got=f"'{name}'",
+            allowed=", ".join(sorted(known)),
+            do="Use one of these, or add its versions to config/facts/add_ons.csv",
+        )
 
 
 @refusal(f"{_EKS}, Add-on versions")
@@ -140,7 +135,7 @@ def _access_policy_unknown(case: Case) -> Iterator[Violation]:
     if arn is not None and str(arn).removeprefix(prefix) not in _POLICIES:
         yield Violation(
             property="policyArn",
-            what="is not an access policy",
+            what="is not an access policy that is known here",
             got=f"'{arn}'",
             allowed=", ".join(f"{prefix}{name}" for name in _POLICIES),
             do="Use one of them",
@@ -172,7 +167,7 @@ ROWS = (
         ),
         unique=("{account}/{region}/{clusterName}/{addonName}",),
         refusals=(
-            refusal(f"{_EKS}, Available Amazon EKS add-ons")(one_of("addonName", _ADDONS)),
+            _addon_without_facts,
             _addon_version_malformed,
             _addon_of_another_version,
             _addon_role_closed_to_pods,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from simcloud.addresses import authority
@@ -22,6 +22,7 @@ ENTRY = "aws:eks/accessEntry:AccessEntry"
 _ARN = "arn:aws:eks:{region}:{account}"
 _EKS = "Amazon EKS User Guide"
 _API = "Amazon EKS API Reference"
+_NETWORKING = f"{_EKS}, View Amazon EKS networking requirements for VPC and subnets"
 _CLUSTER_NAME = Name(
     path="name",
     pattern=r"[0-9A-Za-z][A-Za-z0-9_-]*",
@@ -67,15 +68,46 @@ def _version_not_offered(case: Case) -> Iterator[Violation]:
         )
 
 
-@refusal(f"{_EKS}, View Amazon EKS networking requirements for VPC and subnets", phase="apply", watch=("vpcConfig",))
+@refusal(_NETWORKING, phase="apply", watch=("vpcConfig",))
 def _two_zones(case: Case) -> Iterator[Violation]:
-    zones = {zone for _, value in case.each("vpcConfig.subnetIds.*") if (zone := zone_of_subnet(case, value))}
+    zones = _zones_of(case, [value for _, value in case.each("vpcConfig.subnetIds.*")])
     if len(zones) < 2:
         yield Violation(
             property="vpcConfig.subnetIds",
             what="a cluster needs subnets in at least two zones",
             got=", ".join(sorted(zones)) or "none",
             do="Add a subnet in another zone",
+        )
+
+
+def _zones_of(case: Case, subnets: Iterable[object]) -> frozenset[str]:
+    return frozenset(zone for subnet in subnets if (zone := zone_of_subnet(case, subnet)))
+
+
+@refusal(f"{_NETWORKING}; config/facts/closed_zones.csv", phase="apply", watch=("vpcConfig",))
+def _zone_without_control_planes(case: Case) -> Iterator[Violation]:
+    closed = case.world.closed_zones("aws")
+    for where, subnet in case.each("vpcConfig.subnetIds.*"):
+        if zone_of_subnet(case, subnet) in closed:
+            yield Violation(
+                property=where,
+                what="lies in a zone that takes no control plane",
+                got=zone_of_subnet(case, subnet),
+                do="Choose a subnet in another zone",
+            )
+
+
+@refusal(_NETWORKING, phase="apply", watch=("vpcConfig",))
+def _zones_of_birth(case: Case) -> Iterator[Violation]:
+    born = _zones_of(case, ((case.old or {}).get("vpcConfig") or {}).get("subnetIds") or ())
+    now = _zones_of(case, [value for _, value in case.each("vpcConfig.subnetIds.*")])
+    if born and now != born:
+        yield Violation(
+            property="vpcConfig.subnetIds",
+            what="must lie in exactly the zones in which the cluster was born",
+            got=", ".join(sorted(now)),
+            allowed=", ".join(sorted(born)),
+            do="Keep the zones, or make a cluster with others and move to it",
         )
 
 
@@ -209,6 +241,8 @@ ROWS = (
                 one_of("vpcConfig.controlPlaneEgressMode", ("AWS_MANAGED", "CUSTOMER_ROUTED", "CUSTOMER_ISOLATED"))
             ),
             _two_zones,
+            _zone_without_control_planes,
+            _zones_of_birth,
             _auto_mode_in_parts,
             _protected,
             _authentication_mode_is_one_way,

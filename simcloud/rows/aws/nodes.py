@@ -103,6 +103,42 @@ def _block_and_template(case: Case) -> Iterator[Violation]:
         )
 
 
+@refusal(
+    f"{_EKS}, Create self-managed nodes with Capacity Blocks for ML; Amazon EC2 Auto Scaling User Guide, "
+    "Use Capacity Blocks for machine learning workloads",
+    phase="apply",
+    watch=("launchTemplate", "scalingConfig"),
+)
+def _block_before_its_start(case: Case) -> Iterator[Violation]:
+    nodes = node_group(case)
+    held = case.world.reservations.get(nodes.reservation)
+    if held and nodes.count > 0 and held.starts > case.world.today:
+        yield Violation(
+            property="scalingConfig.desiredSize",
+            what=f"reservation '{held.id}' has not started",
+            got=f"{nodes.count}, first day {held.starts}",
+            allowed="0 until then",
+            do="Deploy the nodes on its first day",
+        )
+
+
+@refusal(
+    f"{_EKS}, Create a managed node group with Capacity Blocks for ML",
+    phase="plan",
+    watch=("version", "releaseVersion", "launchTemplate.version"),
+)
+def _block_upgraded_with_nodes(case: Case) -> Iterator[Violation]:
+    wanted = case.get("scalingConfig.desiredSize", 0)
+    if case.old is not None and case.get("capacityType") == "CAPACITY_BLOCK" and wanted:
+        yield Violation(
+            property="version",
+            what="a node group in a capacity block is upgraded only while it has no nodes",
+            got=f"desired {wanted}",
+            allowed="0",
+            do="Keep its version; a new version is a new block",
+        )
+
+
 @refusal(f"{_EKS}, Amazon EKS node IAM role", phase="apply", watch=("nodeRoleArn",))
 def _role_closed_to_machines(case: Case) -> Iterator[Violation]:
     yield from untrusting(case.target("nodeRoleArn", ROLE), "nodeRoleArn", "ec2.amazonaws.com", "sts:AssumeRole")
@@ -307,6 +343,8 @@ ROWS = (
                 watch=("launchTemplate", "subnetIds"),
             )(reservation_elsewhere("launchTemplate", _taken)),
             _block_and_template,
+            _block_before_its_start,
+            _block_upgraded_with_nodes,
             _role_closed_to_machines,
             _subnet_in_template,
             _more_cards_than_the_machine_has,
