@@ -34,11 +34,6 @@ def key_id(place: Place, key: pulumi.Input[str]) -> pulumi.Output[str]:
     return pulumi.Output.from_input(key).apply(lambda _: plain)
 
 
-def without_version(key: pulumi.Input[str]) -> pulumi.Output[str]:
-    """Return a key's id such that what refers to it follows its rotation."""
-    return pulumi.Output.from_input(key).apply(lambda found: found.rpartition("/")[0])
-
-
 def key_user(
     component: PlatformComponent,
     name: str,

@@ -93,12 +93,6 @@ def identity(
     )
 
 
-def identity_id(place: Place, role: str) -> str:
-    """Return the resource id of the identity of a role."""
-    name = names.resource(place.fleet, place.region, role)
-    return resource_id(place, role, "Microsoft.ManagedIdentity/userAssignedIdentities", name)
-
-
 def grant(
     component: PlatformComponent,
     name: str,

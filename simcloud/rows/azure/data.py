@@ -224,6 +224,25 @@ def _vault_can_be_purged(case: Case) -> Iterator[Violation]:
     yield from storage.purgeable(case, key, "encryption.keyVaultProperties")
 
 
+@refusal(
+    "MicrosoftDocs/azure-docs issue 61015: Client address is not authorized and caller is not a trusted service",
+    phase="birth",
+)
+def _key_in_closed_vault(case: Case) -> Iterator[Violation]:
+    key = key_at(case, case.get("encryption.keyVaultProperties.keyIdentifier"))
+    vault = holder(case.clouds, above(key.id)) if key else None
+    said_of_it = (vault.inputs.get("properties") or {}) if vault else {}
+    closed = said_of_it.get("publicNetworkAccess") == "Disabled"
+    closed = closed or (said_of_it.get("networkAcls") or {}).get("defaultAction") == "Deny"
+    if vault and closed and case.has("identity.userAssignedIdentities"):
+        yield Violation(
+            property="encryption.keyVaultProperties",
+            what="a registry's user-assigned identity is no trusted service of a closed vault",
+            got=vault.name,
+            do="Leave encryption to the cloud's own key, or open the vault while the registry is made",
+        )
+
+
 def _data_hosts(born: Born) -> list[str]:
     return [f"{str(born.inputs['registryName']).lower()}.{born.place.region}.data.azurecr.io"]
 
@@ -319,6 +338,7 @@ ROWS = (
             _encryption_fixed,
             _key_out_of_reach,
             _vault_can_be_purged,
+            _key_in_closed_vault,
             refusal("pulumi-azure-native 3.29.0, containerregistry.SkuName")(
                 one_of("sku.name", ("Basic", "Standard", "Premium"))
             ),
