@@ -9,7 +9,7 @@ from components.base import Place, place_of
 from outlast.intent import Intent
 from outlast.intent.models import WHOLE
 from outlast.intent.regions import Region
-from outlast.lock import SYSTEM_ZONE_NODES, Lock, applied_output
+from outlast.lock import SYSTEM_ZONE_NODES, Lock, LockRegion, applied_output
 from stacks.exports import RegionExports, export_applied, read_global, write
 from stacks.nodes import Base, declare_nodes
 from stacks.providers import region_provider
@@ -21,7 +21,7 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     opts = pulumi.ResourceOptions(providers=[region_provider(intent, region, teardown=teardown)])
     block = lock.regions[region]
     key = read_global(place.fleet, [region]).keys[region]
-    base = _base(intent, place, key, opts)
+    base = _base(intent, block, place, key, opts)
     system, nodes = declare_nodes(intent, block, place, base, opts)
     address = gateway_address.declare(
         f"{region}-gateway", gateway_address.GatewayAddressArgs(place=place, cluster=base.cluster), opts
@@ -46,7 +46,9 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     export_applied(applied_output(lock, region), [*(node.node_pool_id for node in nodes), layer.workloads])
 
 
-def _base(intent: Intent, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> Base:
+def _base(
+    intent: Intent, block: LockRegion, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions
+) -> Base:
     row = intent.regions[place.region]
     who = identity.declare(
         f"{place.region}-identity",
@@ -54,7 +56,7 @@ def _base(intent: Intent, place: Place, key: pulumi.Input[str], opts: pulumi.Res
         opts,
     )
     net = _network(row, place, key, opts)
-    return Base(network=net, identity=who, cluster=_cluster(intent, place, net, who, key, opts))
+    return Base(network=net, identity=who, cluster=_cluster(intent, block, place, net, who, key, opts))
 
 
 def _network(row: Region, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> network.Network:
@@ -72,6 +74,7 @@ def _network(row: Region, place: Place, key: pulumi.Input[str], opts: pulumi.Res
 
 def _cluster(
     intent: Intent,
+    block: LockRegion,
     place: Place,
     net: network.Network,
     who: identity.Identity,
@@ -99,6 +102,7 @@ def _cluster(
         allow=row.api.allow,
         access=row.access.model_dump(),
         add_ons=intent.add_ons(place.region),
+        reservations=tuple(sorted({row.reservation for row in block.node_pools.values() if row.reservation})),
         permissions_boundary=row.permissions_boundary,
     )
     return cluster.declare(name, args, opts)

@@ -37,6 +37,8 @@ class ClusterArgs:
     """``admin``, ``operator``, ``viewer`` -> principals, as the cloud spells them."""
     add_ons: Mapping[str, str]
     """Add-on -> pinned version."""
+    reservations: tuple[str, ...] = ()
+    """Ids of the reservations of its nodes, for a cloud whose control plane must be allowed to use them."""
     permissions_boundary: str | None = None
 
 

@@ -137,6 +137,24 @@ def _key_fixed(case: Case) -> Iterator[Violation]:
     yield from fixed(case, ("properties",), "a key that exists")
 
 
+@refusal(f"{_VAULTS}, Configure cryptographic key auto-rotation")
+def _rotation_malformed(case: Case) -> Iterator[Violation]:
+    where = "properties.rotationPolicy.lifetimeActions.*"
+    for path, action in case.each(f"{where}.action.type"):
+        after = f"{path.removesuffix('action.type')}trigger.timeAfterCreate"
+        if action not in ("rotate", "notify") or (action == "notify" and case.has(after)):
+            yield Violation(
+                property=path,
+                what="is no action that a key takes then",
+                got=f"'{action}'",
+                allowed="rotate; notify, before expiry",
+                do="Correct it",
+            )
+    for path, after in case.each(f"{where}.trigger.timeAfterCreate"):
+        if not re.fullmatch(r"P\d+[DMY]", str(after)):
+            yield Violation(property=path, what="is no duration", got=f"'{after}'", do="Write for example P90D")
+
+
 def _uri(born: Born) -> str:
     return f"https://{born.inputs['vaultName']}.vault.azure.net/keys/{born.inputs['keyName']}"
 
@@ -303,6 +321,7 @@ ROWS = (
             _size_of_another_type,
             _hsm_in_standard_vault,
             _key_fixed,
+            _rotation_malformed,
             refusal(f"{_VAULTS}, About keys: key types")(one_of("properties.kty", ("RSA", "RSA-HSM", "EC", "EC-HSM"))),
             refusal(f"{_VAULTS}, About keys: key operations")(
                 one_of(
