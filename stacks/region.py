@@ -8,7 +8,6 @@ from components import cluster, gateway_address, identity, network, serving, wei
 from components.base import Place, place_of
 from outlast.intent import Intent
 from outlast.intent.models import WHOLE
-from outlast.intent.regions import Region
 from outlast.lock import SYSTEM_ZONE_NODES, Lock, LockRegion, applied_output
 from stacks.exports import RegionExports, export_applied, read_global, write
 from stacks.nodes import Base, declare_nodes
@@ -55,19 +54,20 @@ def _base(
         identity.IdentityArgs(place=place, permissions_boundary=row.permissions_boundary),
         opts,
     )
-    net = _network(row, place, key, opts)
+    net = _network(intent, place, key, opts)
     return Base(network=net, identity=who, cluster=_cluster(intent, block, place, net, who, key, opts))
 
 
-def _network(row: Region, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> network.Network:
-    name, choice = f"{place.region}-network", row.network
+def _network(intent: Intent, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> network.Network:
+    name, row = f"{place.region}-network", intent.regions[place.region]
+    choice = row.network
     if choice.existing is not None:
         there = network.ExistingNetworkArgs(
             place=place, network_id=choice.existing, subnets=choice.subnets, api_subnets=choice.api_subnets
         )
         return network.ExistingNetwork(name, there, opts)
     args = network.NetworkArgs(
-        place=place, cidr=row.cidr, nat=choice.nat, key=key, buckets=(weights.bucket_name(place),)
+        place=place, cidr=row.cidr, nat=intent.nat(place.region), key=key, buckets=(weights.bucket_name(place),)
     )
     return network.declare(name, args, opts)
 

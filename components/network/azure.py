@@ -2,7 +2,7 @@
 
 Subnets are resources of their own: inline ones and these would delete each other. Writes on one network serialise, so
 each waits for the one before. A Standard NAT gateway lies in one zone, also where it serves the whole region: if that
-zone is lost, nodes of the others reach nothing outside until it is back, which ``nat: zonal`` avoids.
+zone is lost, nodes of the others reach nothing outside until it is back, so one serves all only where it is asked for.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ RESERVED = f"{THEIRS}/Microsoft.Compute/capacityReservationGroups/h100"
 CHANGES = {
     "plain": {},
     "reserved": {},
-    "zonal": {"network": {"nat": "zonal"}},
+    "regional": {"network": {"nat": "regional"}},
     "existing": EXISTING,
     "open": {"api": {"private": False, "allow": ["192.0.2.0/24"]}},
     "people": {"access": {"admin": [ADMIN], "viewer": [VIEWER]}, "tags": {"cost-centre": "42"}},
@@ -114,7 +114,7 @@ def test_the_control_plane_may_use_a_reservation_of_its_nodes_before_it_is_born(
     assert granted(recorded("plain"), "Contributor") == []
 
 
-@pytest.mark.parametrize(("kind", "subnets"), [("plain", 2), ("zonal", 4), ("existing", 2)])
+@pytest.mark.parametrize(("kind", "subnets"), [("plain", 4), ("regional", 2), ("existing", 2)])
 def test_a_subnet_is_granted_once_though_zones_share_it(kind, subnets):
     cluster = cluster_of(kind)
     assert (
@@ -133,7 +133,7 @@ def test_zones_that_share_an_existing_subnet_join_it_once():
     record(program, preview=False)
 
 
-@pytest.mark.parametrize("kind", ["plain", "zonal"])
+@pytest.mark.parametrize("kind", ["plain", "regional"])
 def test_subnets_are_no_part_of_the_network_and_wait_for_each_other(kind):
     recording = recorded(kind)
     (network,) = recording.of(NETWORK)
@@ -144,7 +144,7 @@ def test_subnets_are_no_part_of_the_network_and_wait_for_each_other(kind):
     assert set(waits.values()) == {1}, "one after the other"
 
 
-@pytest.mark.parametrize("kind", ["plain", "zonal"])
+@pytest.mark.parametrize("kind", ["plain", "regional"])
 def test_ranges_of_subnets_lie_in_the_network_and_do_not_overlap(kind):
     recording = recorded(kind)
     (network,) = recording.of(NETWORK)
@@ -156,7 +156,7 @@ def test_ranges_of_subnets_lie_in_the_network_and_do_not_overlap(kind):
     assert not any(one.overlaps(other) for one, other in combinations([*inside, *space], 2))
 
 
-@pytest.mark.parametrize(("kind", "ways"), [("plain", [("1",)]), ("zonal", [("1",), ("2",), ("3",)])])
+@pytest.mark.parametrize(("kind", "ways"), [("regional", [("1",)]), ("plain", [("1",), ("2",), ("3",)])])
 def test_a_way_out_lies_in_one_zone(kind, ways):
     gateways = recorded(kind).of("azure-native:network:NatGateway")
     assert sorted(row.inputs["zones"] for row in gateways) == ways
