@@ -34,6 +34,7 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
             partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
             stage={key: _digests(intent, row.stage) for key, row in block.node_pools.items()},
             disks_image=serving.disks_image(intent, place),
+            raw_disks=serving.raw_disks(intent, place, block),
             stager=_stager(intent, place, base, key, opts).annotations,
             gateway_address=address,
             nodes=(*system, *nodes),

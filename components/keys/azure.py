@@ -71,7 +71,6 @@ def closed_account(
         scope=key_id(place, key),
         principal=user.principal_id,
     )
-    service = storage.EncryptionServiceArgs(enabled=True, key_type="Account")
     account = storage.StorageAccount(
         name,
         resource_group_name=group.name,
@@ -86,17 +85,23 @@ def closed_account(
         minimum_tls_version="TLS1_2",
         network_rule_set=storage.NetworkRuleSetArgs(default_action=storage.DefaultAction.DENY, bypass="AzureServices"),
         identity=storage.IdentityArgs(type="UserAssigned", user_assigned_identities=[user.id]),
-        encryption=storage.EncryptionArgs(
-            key_source="Microsoft.Keyvault",
-            key_vault_properties=storage.KeyVaultPropertiesArgs(key_name=names.key(), key_vault_uri=vault_uri(place)),
-            encryption_identity=storage.EncryptionIdentityArgs(encryption_user_assigned_identity=user.id),
-            services=storage.EncryptionServicesArgs(blob=service, file=service),
-        ),
+        encryption=_encryption(place, user.id),
         tags=tags(place),
         opts=component.child(depends_on=[granted], protect=place.protect),
         **more,
     )
     return account, user
+
+
+def _encryption(place: Place, user: pulumi.Input[str]) -> azure.storage.EncryptionArgs:
+    storage = azure.storage
+    service = storage.EncryptionServiceArgs(enabled=True, key_type="Account")
+    return storage.EncryptionArgs(
+        key_source="Microsoft.Keyvault",
+        key_vault_properties=storage.KeyVaultPropertiesArgs(key_name=names.key(), key_vault_uri=vault_uri(place)),
+        encryption_identity=storage.EncryptionIdentityArgs(encryption_user_assigned_identity=user),
+        services=storage.EncryptionServicesArgs(blob=service, file=service),
+    )
 
 
 class AzureKeys(Keys):
