@@ -8,8 +8,7 @@ from components import cluster, gateway_address, identity, network, serving, wei
 from components.base import Place, place_of
 from outlast.intent import Intent
 from outlast.intent.models import WHOLE
-from outlast.intent.regions import Region
-from outlast.lock import SYSTEM_ZONE_NODES, Lock, applied_output
+from outlast.lock import SYSTEM_ZONE_NODES, Lock, LockRegion, applied_output
 from stacks.exports import RegionExports, export_applied, read_global, write
 from stacks.nodes import Base, declare_nodes
 from stacks.providers import region_provider
@@ -21,7 +20,7 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     opts = pulumi.ResourceOptions(providers=[region_provider(intent, region, teardown=teardown)])
     block = lock.regions[region]
     key = read_global(place.fleet, [region]).keys[region]
-    base = _base(intent, place, key, opts)
+    base = _base(intent, block, place, key, opts)
     system, nodes = declare_nodes(intent, block, place, base, opts)
     address = gateway_address.declare(
         f"{region}-gateway", gateway_address.GatewayAddressArgs(place=place, cluster=base.cluster), opts
@@ -35,6 +34,7 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
             partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
             stage={row_key: _digests(intent, row.stage) for row_key, row in block.node_pools.items()},
             disks_image=serving.disks_image(intent, place),
+            raw_disks=serving.raw_disks(intent, place, block),
             stager=_stager(intent, place, base, key, opts).annotations,
             gateway_address=address,
             nodes=(*system, *nodes),
@@ -47,32 +47,36 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     export_applied(applied, [*(node.node_pool_id for node in nodes), layer.workloads])
 
 
-def _base(intent: Intent, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> Base:
+def _base(
+    intent: Intent, block: LockRegion, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions
+) -> Base:
     row = intent.regions[place.region]
     who = identity.declare(
         f"{place.region}-identity",
         identity.IdentityArgs(place=place, permissions_boundary=row.permissions_boundary),
         opts,
     )
-    net = _network(row, place, key, opts)
-    return Base(network=net, identity=who, cluster=_cluster(intent, place, net, who, key, opts))
+    net = _network(intent, place, key, opts)
+    return Base(network=net, identity=who, cluster=_cluster(intent, block, place, net, who, key, opts))
 
 
-def _network(row: Region, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> network.Network:
-    name, choice = f"{place.region}-network", row.network
+def _network(intent: Intent, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> network.Network:
+    name, row = f"{place.region}-network", intent.regions[place.region]
+    choice = row.network
     if choice.existing is not None:
         there = network.ExistingNetworkArgs(
             place=place, network_id=choice.existing, subnets=choice.subnets, api_subnets=choice.api_subnets
         )
         return network.ExistingNetwork(name, there, opts)
     args = network.NetworkArgs(
-        place=place, cidr=row.cidr, nat=choice.nat, key=key, buckets=(weights.bucket_name(place),)
+        place=place, cidr=row.cidr, nat=intent.nat(place.region), key=key, buckets=(weights.bucket_name(place),)
     )
     return network.declare(name, args, opts)
 
 
 def _cluster(
     intent: Intent,
+    block: LockRegion,
     place: Place,
     net: network.Network,
     who: identity.Identity,
@@ -103,6 +107,7 @@ def _cluster(
         add_ons=intent.add_ons(place.region),
         pod_range=str(use.pod_range) if use.pod_range else None,
         service_range=str(use.service_range) if use.service_range else None,
+        reservations=tuple(sorted({row.reservation for row in block.node_pools.values() if row.reservation})),
         permissions_boundary=row.permissions_boundary,
     )
     return cluster.declare(name, args, opts)

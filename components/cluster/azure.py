@@ -13,11 +13,10 @@ import yaml
 from components import names
 from components.base import Place
 from components.cluster.contract import Cluster, ClusterArgs, kubeconfig
-from components.keys.azure import key_id, vault_id
+from components.keys.azure import closed_account, key_id, vault_id
 from components.network.contract import Network
 from components.provider.azure import grant, group_name, identity, resource_group, tags
 from components.system_pool.azure import system_profile
-from components.weights.azure import closed_account
 
 _DNS = 10
 """Number of the address of the cluster's DNS in the range of services."""
@@ -71,7 +70,6 @@ class AzureCluster(Cluster):
         who = identity(self, name, place, group, "cluster")
         physical = names.cluster(place.fleet, place.region)
         cluster = self._cluster(physical, group, who)
-        self._access(cluster)
         self._maintenance(group, cluster)
         self._logs(group, cluster)
         self._resource, self._group = cluster, group_name(place, "cluster")
@@ -122,17 +120,18 @@ class AzureCluster(Cluster):
             api_server_access_profile=_reach(args),
             network_profile=_network_profile(args),
             auto_upgrade_profile=aks.ManagedClusterAutoUpgradeProfileArgs(
-                upgrade_channel="patch", node_os_upgrade_channel="NodeImage"
+                upgrade_channel="patch", node_os_upgrade_channel="SecurityPatch"
             ),
             node_resource_group=group_name(place, "nodes"),
             node_resource_group_profile=aks.ManagedClusterNodeResourceGroupProfileArgs(restriction_level="ReadOnly"),
             agent_pool_profiles=[system_profile(place, args.network, args.system_zone_nodes)],
             tags=tags(place),
-            opts=self.child(depends_on=self._grants(who), protect=place.protect),
+            # Grants take minutes to be heard of: the rest of the network is the wait for these.
+            opts=self.child(depends_on=[*self._grants(who), *self._access(group), args.network], protect=place.protect),
         )
 
     def _grants(self, who: azure.managedidentity.UserAssignedIdentity) -> list[pulumi.Resource]:
-        """Grant what the control plane must hold before it is born: subnets, its nodes' identity, the region's key."""
+        """Grant what the control plane must hold before it is born: subnets, its nodes' identity, key, reservations."""
         args, place = self._args, self._args.place
         wanted: dict[str, tuple[str, pulumi.Input[str]]] = {
             **{word: ("Network Contributor", subnet) for word, subnet in joined_subnets(args.network).items()},
@@ -140,24 +139,29 @@ class AzureCluster(Cluster):
             "key": ("Key Vault Crypto User", key_id(place, args.key)),
             # It reaches the vault by a private endpoint that it makes itself.
             "vault": ("Key Vault Contributor", vault_id(place)),
+            # Source: AKS documentation, Assign capacity reservation groups to node pools.
+            **{f"reservation-{names.digest(held)}": ("Contributor", held) for held in args.reservations},
         }
         return [
             grant(self, f"{self._name}-{word}", place, role=role, scope=scope, principal=who.principal_id)
             for word, (role, scope) in wanted.items()
         ]
 
-    def _access(self, cluster: azure.containerservice.ManagedCluster) -> None:
-        for rank, principals in self._args.access.items():
-            for principal in principals:
-                grant(
-                    self,
-                    f"{self._name}-{rank}-{names.digest(principal)}",
-                    self._args.place,
-                    role=_ROLES[rank],
-                    scope=cluster.id,
-                    principal=principal,
-                    principal_type=_PEOPLE,
-                )
+    def _access(self, group: azure.resources.ResourceGroup) -> list[pulumi.Resource]:
+        """Let people in before the cluster is there, so that its birth is the wait until the grants are heard of."""
+        return [
+            grant(
+                self,
+                f"{self._name}-{rank}-{names.digest(principal)}",
+                self._args.place,
+                role=_ROLES[rank],
+                scope=group.id,
+                principal=principal,
+                principal_type=_PEOPLE,
+            )
+            for rank, principals in self._args.access.items()
+            for principal in principals
+        ]
 
     def _maintenance(
         self, group: azure.resources.ResourceGroup, cluster: azure.containerservice.ManagedCluster
@@ -187,7 +191,7 @@ class AzureCluster(Cluster):
         """Keep what the control plane says, in the region; a setting itself no longer decides how long."""
         place, name = self._args.place, f"{self._name}-log"
         physical = names.storage_account(place.fleet, place.region, "cluster-log", place.account)
-        account = closed_account(name, place, group, physical, opts=self.child())
+        account, _ = closed_account(self, name, place, group, "cluster-log", physical, self._args.key)
         azure.storage.ManagementPolicy(
             name,
             resource_group_name=group.name,

@@ -41,6 +41,8 @@ class ClusterArgs:
     """Range of pods, where they lie outside the network."""
     service_range: str | None = None
     """Range of services, where that of pods is given."""
+    reservations: tuple[str, ...] = ()
+    """Ids of the reservations of its nodes, for a cloud whose control plane must be allowed to use them."""
     permissions_boundary: str | None = None
 
 

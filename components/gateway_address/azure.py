@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import pulumi
-import pulumi_azure_native as azure
 
-from components import names
-from components.base import Place, PlatformComponent
 from components.gateway_address.contract import GatewayAddress, GatewayAddressArgs
-from components.provider.azure import grant, resource_group, tags
+from components.provider.azure import grant, public_address, resource_group
 
 REGIONAL = "regional"
 
@@ -38,33 +35,3 @@ class AzureGatewayAddress(GatewayAddress):
         self.addresses = {REGIONAL: address.ip_address.apply(lambda found: found or "")}
         self.bindings = {REGIONAL: pulumi.Output.concat(group.name, "/", address.name)}
         self.register()
-
-
-def zone_number(zone: str) -> str:
-    """Return what the API calls a zone: ``1`` for ``polandcentral-1``, which is what nodes say."""
-    return zone.rpartition("-")[2]
-
-
-def public_address(
-    component: PlatformComponent,
-    name: str,
-    place: Place,
-    group: azure.resources.ResourceGroup,
-    zones: tuple[str, ...],
-    *,
-    purpose: str,
-    protect: bool | None = None,
-) -> azure.network.PublicIPAddress:
-    """Declare a static IPv4 address in some zones; their set can never be changed."""
-    return azure.network.PublicIPAddress(
-        name,
-        resource_group_name=group.name,
-        public_ip_address_name=names.resource(place.fleet, place.region, purpose),
-        location=place.provider_region,
-        sku=azure.network.PublicIPAddressSkuArgs(name="Standard", tier="Regional"),
-        public_ip_allocation_method="Static",
-        public_ip_address_version="IPv4",
-        zones=[zone_number(zone) for zone in zones],
-        tags=tags(place),
-        opts=component.child(protect=protect),
-    )

@@ -10,8 +10,7 @@ import pulumi_azure_native as azure
 from components import names
 from components.base import Place
 from components.images.contract import Images, ImagesArgs
-from components.keys.azure import key_user, without_version
-from components.provider.azure import identity_id, resource_group, resource_id, tags
+from components.provider.azure import resource_group, resource_id, tags
 
 
 def address(place: Place, image: str) -> str:
@@ -26,7 +25,10 @@ def registry_id(place: Place) -> str:
 
 
 class AzureImages(Images):
-    """One registry for all images: in one region, encrypted with the region's key, reached by private endpoints only.
+    """One registry for all images: in one region, encrypted with the cloud's key, reached by private endpoints only.
+
+    An identity that a registry is given at birth is no trusted service of a closed vault.
+    https://github.com/MicrosoftDocs/azure-docs/issues/61015
 
     Geo-replication would copy everything to every replica, so a registry has none. Tags can move here; images are
     pulled by digest.
@@ -38,7 +40,6 @@ class AzureImages(Images):
         super().__init__(name, args, opts)
         place = args.place
         group = resource_group(self, name, place, "images")
-        reader, granted = key_user(self, name, place, group, "images", args.key)
         registry = azure.containerregistry.Registry(
             name,
             resource_group_name=group.name,
@@ -51,23 +52,11 @@ class AzureImages(Images):
             data_endpoint_enabled=True,
             public_network_access="Disabled",
             network_rule_bypass_options="None",
-            identity=azure.containerregistry.IdentityPropertiesArgs(
-                type=azure.containerregistry.ResourceIdentityType.USER_ASSIGNED,
-                user_assigned_identities={
-                    identity_id(place, "images"): azure.containerregistry.UserIdentityPropertiesArgs()
-                },
-            ),
-            encryption=azure.containerregistry.EncryptionPropertyArgs(
-                status="enabled",
-                key_vault_properties=azure.containerregistry.KeyVaultPropertiesArgs(
-                    identity=reader.client_id, key_identifier=without_version(args.key)
-                ),
-            ),
             policies=azure.containerregistry.PoliciesArgs(
                 export_policy=azure.containerregistry.ExportPolicyArgs(status="disabled")
             ),
             tags=tags(place),
-            opts=self.child(depends_on=[granted], protect=place.protect),
+            opts=self.child(protect=place.protect),
         )
         self.repositories = dict.fromkeys(args.images, registry.id)
         self.register()

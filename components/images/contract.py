@@ -19,7 +19,7 @@ class ImagesArgs:
     images: tuple[str, ...]
     """Names of the released images."""
     key: pulumi.Input[str]
-    """Id of the region's key; a registry's encryption can never be changed later."""
+    """Id of the region's key, for registries that can use it from their birth on; it can never be changed later."""
 
 
 class Images(PlatformComponent):

@@ -1,4 +1,4 @@
-"""A region's key in Key Vault."""
+"""A region's key in Key Vault, and accounts that are encrypted with it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from components.base import Place, PlatformComponent
 from components.keys.contract import Keys, KeysArgs
 from components.provider.azure import grant, identity, resource_group, resource_id, tags
 
+_ROTATION = "P90D"
 _RETENTION_DAYS = 90
 """The longest that a vault waits before what was deleted is gone; it can never be changed."""
 
@@ -34,29 +35,33 @@ def key_id(place: Place, key: pulumi.Input[str]) -> pulumi.Output[str]:
     return pulumi.Output.from_input(key).apply(lambda _: plain)
 
 
-def without_version(key: pulumi.Input[str]) -> pulumi.Output[str]:
-    """Return a key's id such that what refers to it follows its rotation."""
-    return pulumi.Output.from_input(key).apply(lambda found: found.rpartition("/")[0])
-
-
-def key_user(
+def closed_account(
     component: PlatformComponent,
     name: str,
     place: Place,
     group: azure.resources.ResourceGroup,
     role: str,
+    physical: str,
     key: pulumi.Input[str],
-) -> tuple[azure.managedidentity.UserAssignedIdentity, azure.authorization.RoleAssignment]:
-    """Declare the identity a store encrypts as and its grant of the region's key, which must exist before the store.
+    **more: object,
+) -> tuple[azure.storage.StorageAccount, azure.managedidentity.UserAssignedIdentity]:
+    """Declare an account in the zones of one region, open to nobody but the cloud's own services, and who it acts as.
+
+    It is encrypted with the region's key, whatever its version, so that it follows its rotation; a key of its own opens
+    nothing. Public access is not off where services write logs: that would keep them out too.
+    https://github.com/DFE-Digital/terraform-azurerm-container-apps-hosting/pull/388
 
     Args:
-        component: who declares the store.
-        name: logical name of the store.
+        component: who declares it.
+        name: its logical name.
         place: the region.
-        group: where the identity lives.
-        role: what the store is for; names the identity.
-        key: the region's key.
+        group: where it lives.
+        role: what it is for; names the identity it encrypts as.
+        physical: its name.
+        key: the region's key, whose use must be granted before the account is born.
+        more: further properties.
     """
+    storage = azure.storage
     user = identity(component, name, place, group, role)
     granted = grant(
         component,
@@ -66,7 +71,37 @@ def key_user(
         scope=key_id(place, key),
         principal=user.principal_id,
     )
-    return user, granted
+    account = storage.StorageAccount(
+        name,
+        resource_group_name=group.name,
+        account_name=physical,
+        location=place.provider_region,
+        kind="StorageV2",
+        sku=storage.SkuArgs(name="Standard_ZRS"),
+        allow_blob_public_access=False,
+        allow_shared_key_access=False,
+        allow_cross_tenant_replication=False,
+        enable_https_traffic_only=True,
+        minimum_tls_version="TLS1_2",
+        network_rule_set=storage.NetworkRuleSetArgs(default_action=storage.DefaultAction.DENY, bypass="AzureServices"),
+        identity=storage.IdentityArgs(type="UserAssigned", user_assigned_identities=[user.id]),
+        encryption=_encryption(place, user.id),
+        tags=tags(place),
+        opts=component.child(depends_on=[granted], protect=place.protect),
+        **more,
+    )
+    return account, user
+
+
+def _encryption(place: Place, user: pulumi.Input[str]) -> azure.storage.EncryptionArgs:
+    storage = azure.storage
+    service = storage.EncryptionServiceArgs(enabled=True, key_type="Account")
+    return storage.EncryptionArgs(
+        key_source="Microsoft.Keyvault",
+        key_vault_properties=storage.KeyVaultPropertiesArgs(key_name=names.key(), key_vault_uri=vault_uri(place)),
+        encryption_identity=storage.EncryptionIdentityArgs(encryption_user_assigned_identity=user),
+        services=storage.EncryptionServicesArgs(blob=service, file=service),
+    )
 
 
 class AzureKeys(Keys):
@@ -107,10 +142,22 @@ class AzureKeys(Keys):
             vault_name=vault.name,
             key_name=names.key(),
             properties=azure.keyvault.KeyPropertiesArgs(
-                kty="RSA-HSM", key_size=3072, key_ops=["encrypt", "decrypt", "wrapKey", "unwrapKey"]
+                kty="RSA-HSM",
+                key_size=3072,
+                key_ops=["encrypt", "decrypt", "wrapKey", "unwrapKey"],
+                rotation_policy=_rotation(),
             ),
             tags=tags(place),
             opts=self.child(protect=place.protect),
         )
         self.key = key.key_uri_with_version
         self.register()
+
+
+def _rotation() -> azure.keyvault.RotationPolicyArgs:
+    """Make a new version from time to time; old ones never end, since what they locked is not locked anew."""
+    action = azure.keyvault.LifetimeActionArgs(
+        action=azure.keyvault.ActionArgs(type=azure.keyvault.KeyRotationPolicyActionType.ROTATE),
+        trigger=azure.keyvault.TriggerArgs(time_after_create=_ROTATION),
+    )
+    return azure.keyvault.RotationPolicyArgs(lifetime_actions=[action])

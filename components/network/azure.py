@@ -2,7 +2,7 @@
 
 Subnets are resources of their own: inline ones and these would delete each other. Writes on one network serialise, so
 each waits for the one before. A Standard NAT gateway lies in one zone, also where it serves the whole region: if that
-zone is lost, nodes of the others reach nothing outside until it is back, which ``nat: zonal`` avoids.
+zone is lost, nodes of the others reach nothing outside until it is back, so one serves all only where it is asked for.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import pulumi
 import pulumi_azure_native as azure
 
 from components import names
-from components.gateway_address.azure import public_address, zone_number
 from components.images.azure import registry_id
-from components.keys.azure import vault_id
+from components.keys.azure import closed_account, vault_id
 from components.network.contract import Network, NetworkArgs
-from components.provider.azure import grant, identity, lock, resource_group, tags
-from components.weights.azure import account_id, closed_account
+from components.provider.azure import grant, lock, public_address, resource_group, tags, zone_number
+from components.weights.azure import account_id
 from outlast.intent.ranges import cut
 
 _API, _ENDPOINTS = "api", "endpoints"
@@ -198,9 +197,8 @@ class AzureNetwork(Network):
         """
         place = self._args.place
         name = f"{self._name}-log"
-        writer = identity(self, name, place, self._group, "network")
         physical = names.storage_account(place.fleet, place.region, "flow-log", place.account)
-        account = closed_account(name, place, self._group, physical, opts=self.child())
+        account, writer = closed_account(self, name, place, self._group, "network", physical, self._args.key)
         role = "Storage Blob Data Contributor"
         granted = grant(self, name, place, role=role, scope=account.id, principal=writer.principal_id)
         azure.network.FlowLog(

@@ -1,8 +1,8 @@
 """An AKS node pool in one zone.
 
 AKS adds no taint to nodes with GPUs, and its own one to spot nodes, which the serving layer's overlay tolerates.
-Reserved nodes need the cluster's identity to hold Contributor on the reservation group, which whoever made the group
-grants.
+Reserved nodes need the cluster's identity to hold Contributor on the reservation group: our clusters are granted it
+before they are born, one that was there before us by its owner.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ import pulumi
 import pulumi_azure_native as azure
 
 from components import names
-from components.gateway_address.azure import zone_number
 from components.node_pool.contract import NodePool, NodePoolArgs, node_labels, operator_labels, taint
 from components.node_pool.contract import tags as claims
-from components.provider.azure import tags
+from components.provider.azure import tags, zone_number
 from outlast.errors import ConfigError, Problem, listed
 from outlast.facts.models import Capacity
 from outlast.intent.partitions import MIG, is_sliced

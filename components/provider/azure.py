@@ -1,4 +1,4 @@
-"""The Azure provider of a region, and what every role needs of a subscription: groups, ids, identities, grants.
+"""The Azure provider of a region, and what every role needs of a subscription: groups, identities, grants, addresses.
 
 Each role files what it makes under a resource group of its own, which lives and dies with it.
 """
@@ -21,6 +21,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "Azure Kubernetes Service RBAC Cluster Admin": "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b",
         "Azure Kubernetes Service RBAC Reader": "7f6c6a51-bcf8-42ba-9220-52d62157d7db",
         "Azure Kubernetes Service RBAC Writer": "a7ffa36f-339b-4b5c-8bdf-e2c188b2c0eb",
+        "Contributor": "b24988ac-6180-42a0-ab88-20f7382dd24c",
         "Key Vault Contributor": "f25e0fa2-a7c8-4377-a976-54943a77a395",
         "Key Vault Crypto Service Encryption User": "e147488a-f6f5-4113-8e2d-b22465e65bf6",
         "Key Vault Crypto User": "12338af0-0e69-4776-bea7-57ae8d297424",
@@ -93,12 +94,6 @@ def identity(
     )
 
 
-def identity_id(place: Place, role: str) -> str:
-    """Return the resource id of the identity of a role."""
-    name = names.resource(place.fleet, place.region, role)
-    return resource_id(place, role, "Microsoft.ManagedIdentity/userAssignedIdentities", name)
-
-
 def grant(
     component: PlatformComponent,
     name: str,
@@ -133,6 +128,36 @@ def grant(
         principal_id=principal,
         principal_type=principal_type,
         opts=component.child(depends_on=depends_on),
+    )
+
+
+def zone_number(zone: str) -> str:
+    """Return what the API calls a zone: ``1`` for ``polandcentral-1``, which is what nodes say."""
+    return zone.rpartition("-")[2]
+
+
+def public_address(
+    component: PlatformComponent,
+    name: str,
+    place: Place,
+    group: azure.resources.ResourceGroup,
+    zones: tuple[str, ...],
+    *,
+    purpose: str,
+    protect: bool | None = None,
+) -> azure.network.PublicIPAddress:
+    """Declare a static IPv4 address in some zones; their set can never be changed."""
+    return azure.network.PublicIPAddress(
+        name,
+        resource_group_name=group.name,
+        public_ip_address_name=names.resource(place.fleet, place.region, purpose),
+        location=place.provider_region,
+        sku=azure.network.PublicIPAddressSkuArgs(name="Standard", tier="Regional"),
+        public_ip_allocation_method="Static",
+        public_ip_address_version="IPv4",
+        zones=[zone_number(zone) for zone in zones],
+        tags=tags(place),
+        opts=component.child(protect=protect),
     )
 
 

@@ -2,7 +2,7 @@
 
 from components.serving.contract import NAMESPACE, STAGER, ServedPool, Serving, ServingArgs
 from components.serving.devices import device
-from components.serving.disks import disks_image
+from components.serving.disks import disks_image, raw_disks
 from components.serving.engine import served_pool
 from components.serving.layer import declare
 
@@ -15,5 +15,6 @@ __all__ = [
     "declare",
     "device",
     "disks_image",
+    "raw_disks",
     "served_pool",
 ]

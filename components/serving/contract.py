@@ -61,6 +61,8 @@ class ServingArgs:
     """Annotations by which the service account of the stager is somebody to the cloud."""
     disks_image: str | None
     """What joins local disks, in the region's registry, by digest; None where nodes join their own."""
+    raw_disks: Mapping[str, int]
+    """Machine type -> local disks of each of its nodes, of those that come up with raw ones."""
     gateway_address: GatewayAddress
     nodes: tuple[pulumi.Resource, ...]
     """Node pools that must stand before replicas are asked for, and go after them."""

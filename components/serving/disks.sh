@@ -6,6 +6,7 @@
 #   disks.sh wait    stay until asked to end
 #
 # DISKS  pattern of links to the disks
+# COUNT  how many disks a machine of the node's type has
 # MOUNT  folder of the node that the file system is mounted at
 # ROOT   put before every path; empty on a node
 set -eu
@@ -46,7 +47,7 @@ content() {
     esac
 }
 
-# One line: mounted, none, make, assemble, or refuse and why.
+# One line: mounted, make, assemble, or refuse and why.
 decide() {
     if mountpoint -q "$ROOT$MOUNT"; then
         echo mounted
@@ -65,8 +66,11 @@ decide() {
                 ;;
         esac
     done
+    if [ $((members + empty)) -ne "$COUNT" ]; then
+        echo "refuse the node: it has $((members + empty)) of the $COUNT disks of its machine type; replace it"
+        return
+    fi
     case $members,$empty in
-        0,0) echo none ;;
         0,*) echo make ;;
         *,0) echo assemble ;;
         *) echo "refuse the array: $empty of its disks are new, so what it held is lost; replace the node" ;;
@@ -98,7 +102,7 @@ join() {
     plan=$(decide)
     say "$plan"
     case $plan in
-        mounted | none) return ;;
+        mounted) return ;;
         refuse*) exit 1 ;;
     esac
     device=$(array "$plan")

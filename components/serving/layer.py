@@ -101,7 +101,8 @@ class ServingLayer(Serving):
 
     def _disks(self) -> None:
         """Declare what joins the local disks of nodes that come up with raw ones."""
-        if self._args.disks_image is None:
+        image, pattern = self._args.disks_image, self._overlay.RAW_DISKS
+        if image is None:
             return
         namespace, logical = self._privileged(disks.NAME), f"{self._name}-{disks.NAME}"
         script = k8s.core.v1.ConfigMap(
@@ -110,15 +111,16 @@ class ServingLayer(Serving):
             data=disks.script(),
             opts=self._inside(namespace),
         )
-        k8s.apps.v1.DaemonSet(
-            logical,
-            metadata=self._metadata(disks.NAME, namespace=disks.NAME, annotations=_SKIP_AWAIT),
-            spec={
-                "selector": {"matchLabels": disks.labels()},
-                "template": disks.pod(self._args.disks_image, self._overlay.RAW_DISKS),
-            },
-            opts=self._inside(script),
-        )
+        for machine_type, count in self._args.raw_disks.items():
+            k8s.apps.v1.DaemonSet(
+                f"{logical}-{machine_type}",
+                metadata=self._metadata(disks.object_name(machine_type), namespace=disks.NAME, annotations=_SKIP_AWAIT),
+                spec={
+                    "selector": {"matchLabels": disks.labels(machine_type)},
+                    "template": disks.pod(image, pattern, machine_type, count),
+                },
+                opts=self._inside(script),
+            )
 
     def _privileged(self, name: str) -> k8s.core.v1.Namespace:
         """Declare a namespace of what has to reach into nodes."""

@@ -7,10 +7,10 @@ from typing import ClassVar
 import pulumi
 import pulumi_azure_native as azure
 
+from components import names
 from components.base import Place
-from components.gateway_address.azure import zone_number
 from components.network.contract import Network
-from components.provider.azure import resource_id, tags
+from components.provider.azure import resource_id, tags, zone_number
 from components.system_pool.contract import SystemPool, SystemPoolArgs
 
 _NAME, _MACHINE_TYPE = "system", "Standard_D4s_v5"
@@ -49,7 +49,7 @@ def system_profile(
         os_type="Linux",
         os_sku="Ubuntu",
         os_disk_type="Managed",
-        node_taints=["CriticalAddonsOnly=true:NoSchedule"],
+        node_labels=names.labels(fleet=place.fleet, region=place.region, jurisdiction=place.jurisdiction),
         upgrade_settings=aks.AgentPoolUpgradeSettingsArgs(max_surge="1"),
         security_profile=aks.AgentPoolSecurityProfileArgs(ssh_access="Disabled"),
         tags=tags(place),

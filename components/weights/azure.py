@@ -9,8 +9,8 @@ import pulumi_azure_native as azure
 
 from components import names
 from components.base import Place
-from components.keys.azure import key_user, vault_uri
-from components.provider.azure import resource_group, resource_id, tags
+from components.keys.azure import closed_account
+from components.provider.azure import resource_group, resource_id
 from components.weights.contract import Weights, WeightsArgs
 
 CONTAINER = "weights"
@@ -39,16 +39,8 @@ class AzureWeights(Weights):
         super().__init__(name, args, opts)
         place = args.place
         group = resource_group(self, name, place, "weights")
-        reader, granted = key_user(self, name, place, group, "weights", args.key)
-        account = closed_account(
-            name,
-            place,
-            group,
-            bucket_name(place),
-            public_network_access="Disabled",
-            identity=azure.storage.IdentityArgs(type="UserAssigned", user_assigned_identities=[reader.id]),
-            encryption=_encryption(place, reader.id),
-            opts=self.child(depends_on=[granted], protect=place.protect),
+        account, _ = closed_account(
+            self, name, place, group, "weights", bucket_name(place), args.key, public_network_access="Disabled"
         )
         azure.storage.BlobServiceProperties(
             name,
@@ -72,40 +64,3 @@ class AzureWeights(Weights):
         )
         self.bucket = account.name
         self.register()
-
-
-def closed_account(
-    name: str, place: Place, group: azure.resources.ResourceGroup, physical: str, **more: object
-) -> azure.storage.StorageAccount:
-    """Declare an account in the zones of one region, opened by no key and to nobody but the cloud's own services."""
-    return azure.storage.StorageAccount(
-        name,
-        resource_group_name=group.name,
-        account_name=physical,
-        location=place.provider_region,
-        kind="StorageV2",
-        sku=azure.storage.SkuArgs(name="Standard_ZRS"),
-        allow_blob_public_access=False,
-        allow_shared_key_access=False,
-        allow_cross_tenant_replication=False,
-        enable_https_traffic_only=True,
-        minimum_tls_version="TLS1_2",
-        network_rule_set=azure.storage.NetworkRuleSetArgs(
-            default_action=azure.storage.DefaultAction.DENY, bypass="AzureServices"
-        ),
-        tags=tags(place),
-        **more,
-    )
-
-
-def _encryption(place: Place, reader: pulumi.Input[str]) -> azure.storage.EncryptionArgs:
-    """Encrypt with the region's key, whatever its version, so that the account follows its rotation."""
-    return azure.storage.EncryptionArgs(
-        key_source="Microsoft.Keyvault",
-        key_vault_properties=azure.storage.KeyVaultPropertiesArgs(key_name=names.key(), key_vault_uri=vault_uri(place)),
-        encryption_identity=azure.storage.EncryptionIdentityArgs(encryption_user_assigned_identity=reader),
-        services=azure.storage.EncryptionServicesArgs(
-            blob=azure.storage.EncryptionServiceArgs(enabled=True, key_type="Account"),
-            file=azure.storage.EncryptionServiceArgs(enabled=True, key_type="Account"),
-        ),
-    )

@@ -39,7 +39,7 @@ def _needless(where: str, given: set[str]) -> Iterator[Problem]:
 def _check_network(intent: Intent, where: str, region: Region) -> Iterator[Problem]:
     network, use = region.network, intent.facts.networks[region.cloud]
     yield from misread(intent, f"{where}.existing", region, "network", network.existing or "")
-    if "nat" in network.model_fields_set:
+    if network.nat is not None:
         what = "the way out of a network that exists is not ours to choose"
         yield Problem(where=f"{where}.nat", what=what, got=network.nat, do=_NOT_OURS)
     zone_of: dict[str, str] = {}

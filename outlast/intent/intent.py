@@ -14,11 +14,13 @@ from outlast.intent.demand import DemandFile
 from outlast.intent.fleet import FleetFile
 from outlast.intent.guardrails import GuardrailsFile
 from outlast.intent.models import WHOLE, Model, ModelAccelerator, ModelsFile
-from outlast.intent.regions import NodePool, Region, RegionsFile
+from outlast.intent.regions import Nat, NodePool, Region, RegionsFile
 from outlast.intent.releases import ArtifactsFile, OperationsFile, VariantsFile, WaiversFile
 from outlast.intent.tenants import TenantsFile
 
 ANY = "*"
+REDUNDANT_NAT = "zone-redundant-nat"
+"""Capability of a cloud whose one way out of a region outlives every zone."""
 HOURS = 168
 """Hours of a planned week; hour 0 is Monday 00:00 UTC."""
 
@@ -87,6 +89,11 @@ class Intent:
             if (cloud, version) == (self.regions[region].cloud, minor)
         }
         return pinned | {name: version for name, version in self.fleet.add_ons.items() if name in pinned}
+
+    def nat(self, region: str) -> Nat:
+        """Return how nodes of a region's own network reach the world, where regions.yaml may leave it open."""
+        row = self.regions[region]
+        return row.network.nat or ("regional" if self.facts.can(row.cloud, REDUNDANT_NAT) else "zonal")
 
     @cached_property
     def jurisdictions(self) -> Mapping[str, tuple[str, ...]]:

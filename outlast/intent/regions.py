@@ -11,6 +11,7 @@ from outlast.intent.base import Name, PoolId, Strict, planner_input
 
 Cidr = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){3}/\d{1,2}$")]
 Partition = Annotated[str, StringConstraints(pattern=r"^(whole|mig-\d+x[a-z0-9.+]+|slice-\d+)$")]
+Nat = Literal["regional", "zonal"]
 Share = Annotated[int, Field(ge=0, le=100)]
 Homes = dict[Name, Share]
 """Region -> per cent of an origin's demand that is at home there."""
@@ -61,8 +62,8 @@ class NetworkChoice(Strict):
     """Zone -> id of the subnet of its nodes; of an existing network."""
     api_subnets: tuple[str, ...] = ()
     """Subnets that the control plane reaches nodes from, where the cloud wants them; of an existing network."""
-    nat: Literal["regional", "zonal"] = "regional"
-    """One way out for the region, or one a zone."""
+    nat: Nat | None = None
+    """One way out for the region, or one a zone; absent: one for the region where it outlives every zone."""
 
 
 class ClusterChoice(Strict):

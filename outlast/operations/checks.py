@@ -8,6 +8,7 @@ from outlast.errors import FactError, Problem, listed
 from outlast.facts import LIST_BASIS
 from outlast.intent import region_stack
 from outlast.intent.checks_forms import without_admin
+from outlast.intent.intent import REDUNDANT_NAT
 from outlast.intent.known import unknown
 from outlast.lock import (
     LockNodePool,
@@ -59,6 +60,23 @@ def check_access(situation: Situation, region: str) -> Iterator[tuple[Verdict, P
 def check_network(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
     """Yield ranges of the region's network that do not hold the lock's nodes and their pods."""
     yield from (("failed", problem) for problem in short_ranges(situation.lock, situation.intent, [region]))
+
+
+def check_way_out(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
+    """Yield one way out for all zones that lies in one of them."""
+    intent, row = situation.intent, situation.intent.regions[region]
+    if (
+        row.network.existing is None
+        and intent.nat(region) == "regional"
+        and not intent.facts.can(row.cloud, REDUNDANT_NAT)
+    ):
+        problem = Problem(
+            where=f"{situation.declared(region)}.network.nat",
+            what=f"the one way out lies in a single zone on {row.cloud}: without that zone no node reaches the world",
+            got="regional",
+            do="Remove it, or write zonal",
+        )
+        yield "warning", problem
 
 
 def check_zones(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:

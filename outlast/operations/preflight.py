@@ -10,6 +10,7 @@ CHECKS: tuple[Check, ...] = (
     Check("account", "the credentials at hand are of the region's account", checks.check_account),
     Check("access", "somebody may administer the cluster", checks.check_access),
     Check("network", "the network holds the nodes and their pods", checks.check_network),
+    Check("way-out", "the loss of a zone leaves the others their way out", checks.check_way_out),
     Check("zones", "the region keeps the zones it is deployed with", checks.check_zones),
     Check("offering", "every machine type is offered in its zones", checks.check_offering),
     Check("capacity-type", "every machine type is sold the way it is to be bought", checks.check_capacity_type),

@@ -32,9 +32,11 @@ EXISTING = {
         "api_subnets": [f"{THERE}/subnets/api"],
     }
 }
+RESERVED = f"{THEIRS}/Microsoft.Compute/capacityReservationGroups/h100"
 CHANGES = {
     "plain": {},
-    "zonal": {"network": {"nat": "zonal"}},
+    "reserved": {},
+    "regional": {"network": {"nat": "regional"}},
     "existing": EXISTING,
     "open": {"api": {"private": False, "allow": ["192.0.2.0/24"]}},
     "people": {"access": {"admin": [ADMIN], "viewer": [VIEWER]}, "tags": {"cost-centre": "42"}},
@@ -45,6 +47,9 @@ CHANGES = {
 def fleet(kind="plain"):
     intent = make_intent("us-east", REGION, regions={"regions": {REGION: CHANGES[kind]}})
     blocks = {name: make_block(name, 2, 2, 2) for name in intent.regions}
+    if kind == "reserved":
+        for row in blocks[REGION]["node_pools"].values():
+            row |= {"capacity": "reserved", "reservation": RESERVED}
     return intent, make_lock(intent, blocks, {"us-east": {REGION: 100}, REGION: {"us-east": 100}})
 
 
@@ -102,7 +107,14 @@ def test_the_control_plane_holds_what_it_needs_before_it_is_born(kind):
         assert {row.urn for row in grants} <= before
 
 
-@pytest.mark.parametrize(("kind", "subnets"), [("plain", 2), ("zonal", 4), ("existing", 2)])
+def test_the_control_plane_may_use_a_reservation_of_its_nodes_before_it_is_born():
+    (row,) = granted(recorded("reserved"), "Contributor")
+    assert row.inputs["scope"] == RESERVED
+    assert row.urn in cluster_of("reserved").dependencies
+    assert granted(recorded("plain"), "Contributor") == []
+
+
+@pytest.mark.parametrize(("kind", "subnets"), [("plain", 4), ("regional", 2), ("existing", 2)])
 def test_a_subnet_is_granted_once_though_zones_share_it(kind, subnets):
     cluster = cluster_of(kind)
     assert (
@@ -121,7 +133,7 @@ def test_zones_that_share_an_existing_subnet_join_it_once():
     record(program, preview=False)
 
 
-@pytest.mark.parametrize("kind", ["plain", "zonal"])
+@pytest.mark.parametrize("kind", ["plain", "regional"])
 def test_subnets_are_no_part_of_the_network_and_wait_for_each_other(kind):
     recording = recorded(kind)
     (network,) = recording.of(NETWORK)
@@ -132,7 +144,7 @@ def test_subnets_are_no_part_of_the_network_and_wait_for_each_other(kind):
     assert set(waits.values()) == {1}, "one after the other"
 
 
-@pytest.mark.parametrize("kind", ["plain", "zonal"])
+@pytest.mark.parametrize("kind", ["plain", "regional"])
 def test_ranges_of_subnets_lie_in_the_network_and_do_not_overlap(kind):
     recording = recorded(kind)
     (network,) = recording.of(NETWORK)
@@ -144,7 +156,7 @@ def test_ranges_of_subnets_lie_in_the_network_and_do_not_overlap(kind):
     assert not any(one.overlaps(other) for one, other in combinations([*inside, *space], 2))
 
 
-@pytest.mark.parametrize(("kind", "ways"), [("plain", [("1",)]), ("zonal", [("1",), ("2",), ("3",)])])
+@pytest.mark.parametrize(("kind", "ways"), [("regional", [("1",)]), ("plain", [("1",), ("2",), ("3",)])])
 def test_a_way_out_lies_in_one_zone(kind, ways):
     gateways = recorded(kind).of("azure-native:network:NatGateway")
     assert sorted(row.inputs["zones"] for row in gateways) == ways
@@ -157,18 +169,21 @@ def test_nobody_outside_reaches_the_api_server_of_a_private_cluster():
     assert (reach["enablePrivateCluster"], reach["authorizedIPRanges"]) == (False, ("192.0.2.0/24",))
 
 
-def test_the_pool_inside_the_cluster_has_no_version_and_room_for_nothing_else():
+def test_the_pool_inside_the_cluster_has_no_version_and_keeps_nothing_out():
     (pool,) = cluster_of("plain").get("agentPoolProfiles")
     assert pool.get("orchestratorVersion") is None, "it would block the upgrade of every other pool"
-    assert (pool["count"], pool["nodeTaints"]) == (3, ("CriticalAddonsOnly=true:NoSchedule",))
+    assert (pool["count"], pool.get("nodeTaints")) == (3, None), "what belongs to no node of cards runs here"
+    assert pool["nodeLabels"]["outlast-region"] == REGION
 
 
-def test_groups_are_granted_roles_on_the_cluster_by_their_object_ids():
+def test_groups_are_granted_roles_on_the_clusters_group_by_their_object_ids_before_it_is_born():
     recording = recorded("people")
     for role, principal in {"Cluster Admin": ADMIN, "Reader": VIEWER}.items():
         (row,) = granted(recording, f"Azure Kubernetes Service RBAC {role}")
         assert (row.inputs["principalId"], row.get("principalType")) == (principal, "Group")
-        assert row.property_dependencies["scope"] == (cluster_of("people").urn,)
+        (group,) = row.property_dependencies["scope"]
+        assert group in cluster_of("people").property_dependencies["resourceGroupName"]
+        assert row.urn in cluster_of("people").dependencies
 
 
 @pytest.mark.parametrize("stack", ["test.global", f"test.{REGION}"])
@@ -195,12 +210,29 @@ def test_a_cluster_is_not_locked_so_that_pools_can_go():
     assert cluster_of("plain").protect is True
 
 
-def test_stores_wait_until_they_may_use_the_key():
-    recording = recorded(stack="test.global")
+@pytest.mark.parametrize(("stack", "count"), [("test.global", 1), (f"test.{REGION}", 2)])
+def test_weights_and_logs_are_encrypted_with_the_key_protected_and_closed_to_networks(stack, count):
+    recording = recorded(stack=stack)
     grants = {row.urn for row in granted(recording, "Key Vault Crypto Service Encryption User")}
-    for type_ in ("azure-native:storage:StorageAccount", "azure-native:containerregistry:Registry"):
-        (store,) = recording.of(type_)
-        assert grants & set(store.dependencies)
+    stores = recording.of("azure-native:storage:StorageAccount")
+    assert len(stores) == count
+    for store in stores:
+        assert (store.get("encryption.keySource"), store.protect) == ("Microsoft.Keyvault", True)
+        assert store.get("networkRuleSet.defaultAction") == "Deny"
+        assert grants & set(store.dependencies), "born when it may use the key"
+
+
+def test_the_key_gets_new_versions_and_loses_none():
+    (key,) = recorded(stack="test.global").of("azure-native:keyvault:Key")
+    (policy,) = key.get("properties.rotationPolicy.lifetimeActions")
+    assert policy["action"]["type"] == "rotate"
+    assert key.get("properties.rotationPolicy.attributes") is None, "an end of versions would end what they locked"
+
+
+def test_a_registry_asks_for_no_key_of_the_closed_vault():
+    recording = recorded(stack="test.global")
+    (registry,) = recording.of("azure-native:containerregistry:Registry")
+    assert (registry.get("encryption"), registry.get("identity")) == (None, None)
 
 
 def test_a_cluster_that_is_there_is_found_in_the_group_of_its_id():

@@ -47,8 +47,9 @@ class Node:
         (root / "dev/sda").write_text("ext4")
         (links / "google-persistent-disk-0").symlink_to("../../sda")
 
-    def run(self, step):
-        environment = {"ROOT": str(self.root), "DISKS": gcp.RAW_DISKS, "MOUNT": MOUNT}
+    def run(self, step, count=None):
+        count = len(list(self.root.glob("dev/nvme*n1"))) if count is None else count
+        environment = {"ROOT": str(self.root), "DISKS": gcp.RAW_DISKS, "COUNT": str(count), "MOUNT": MOUNT}
         path = f"{self.root}/bin:{os.environ['PATH']}"
         return subprocess.run(
             ["sh", str(SCRIPT), step],
@@ -73,7 +74,6 @@ class Node:
 
 OURS, BLANK = "linux_raid_member models", ""
 DECISIONS = {
-    "no disks": ([], "none"),
     "blank disks": ([BLANK, BLANK], "make"),
     "one blank disk": ([BLANK], "make"),
     "our array": ([OURS, OURS], "assemble"),
@@ -134,10 +134,12 @@ def test_an_array_with_another_file_system_is_not_formatted(tmp_path):
     assert node.calls() == ["mdadm --assemble"]
 
 
-def test_a_node_without_local_disks_is_left_alone(tmp_path):
-    node = Node(tmp_path, [])
-    assert node.run("join").returncode == 0
-    assert node.calls() == []
+@pytest.mark.parametrize("disks", [[], [BLANK] * 7, [OURS] * 7, [BLANK] * 9], ids=["none", "fewer", "lost", "more"])
+def test_a_node_with_another_number_of_disks_than_its_machine_type_has_is_refused(tmp_path, disks):
+    node = Node(tmp_path, disks)
+    ran = node.run("join", count=8)
+    assert (ran.returncode, node.calls()) == (1, [])
+    assert f"{len(disks)} of the 8 disks" in ran.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "dash"])
@@ -159,4 +161,4 @@ def test_waiting_ends_when_asked():
 
 
 def test_pods_are_those_that_the_selector_finds():
-    assert pod("image", gcp.RAW_DISKS)["metadata"]["labels"] == labels()
+    assert pod("image", gcp.RAW_DISKS, "a3-highgpu-8g", 16)["metadata"]["labels"] == labels("a3-highgpu-8g")

@@ -177,15 +177,27 @@ def test_the_gateway_takes_the_addresses_that_dns_holds():
 
 def test_raw_disks_are_joined_where_the_cloud_leaves_them_raw_and_nowhere_else():
     sets = {region: recorded(f"demo.{region}").of("kubernetes:apps/v1:DaemonSet") for region in REGIONS}
-    assert {region: [found.get("metadata.namespace") for found in made] for region, made in sets.items()} == {
-        "us-east": [],
-        "eu-west": ["disks"],
+    assert {region: {found.get("metadata.namespace") for found in made} for region, made in sets.items()} == {
+        "us-east": set(),
+        "eu-west": {"disks"},
     }
+
+
+def test_every_machine_type_is_told_how_many_raw_disks_it_has():
+    told = {}
+    for made in recorded("demo.eu-west").of("kubernetes:apps/v1:DaemonSet"):
+        spec = made.get("spec.template.spec")
+        affinity = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        (machine_type,) = affinity["nodeSelectorTerms"][0]["matchExpressions"][1]["values"]
+        (count,) = [entry["value"] for entry in spec["initContainers"][0]["env"] if entry["name"] == "COUNT"]
+        told[machine_type] = int(count)
+    rows = rows_of("eu-west").values()
+    assert told == {row.machine_type: facts().machine_types["gcp", row.machine_type].nvme_count for row in rows}
 
 
 def test_what_joins_disks_runs_privileged_in_a_namespace_of_its_own_from_its_regions_registry():
     recording = recorded("demo.eu-west")
-    (made,) = recording.of("kubernetes:apps/v1:DaemonSet")
+    made, *_ = recording.of("kubernetes:apps/v1:DaemonSet")
     namespace = named(recording, "kubernetes:core/v1:Namespace", "disks")
     assert namespace.get("metadata.labels")["pod-security.kubernetes.io/enforce"] == "privileged"
     spec = made.get("spec.template.spec")
@@ -199,10 +211,10 @@ def test_what_joins_disks_runs_privileged_in_a_namespace_of_its_own_from_its_reg
 
 def test_what_joins_disks_runs_on_every_node_with_cards_and_counts_as_no_replica():
     recording = recorded("demo.eu-west")
-    (made,) = recording.of("kubernetes:apps/v1:DaemonSet")
+    made, *_ = recording.of("kubernetes:apps/v1:DaemonSet")
     spec = made.get("spec.template.spec")
     path = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    assert [entry["matchExpressions"] for entry in path] == [({"key": "outlast-node-pool", "operator": "Exists"},)]
+    assert {"key": "outlast-node-pool", "operator": "Exists"} in path[0]["matchExpressions"]
     assert {"operator": "Exists"} in spec["tolerations"], "a taint keeps it off no node"
     assert made.urn not in {load.urn for load in view_of(recording.resources, facts()).workloads}
 

@@ -21,7 +21,10 @@ GPU_CAP = "GPUS-ALL-REGIONS-per-project"
 LARGER = {"models": {"chat": {"precision": "bf16"}}}
 ENOUGH = {"granted": "64 GPUs", "as_of": "2026-11-01"}
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+REDUNDANT = ("capabilities", ("aws", "zone-redundant-nat"))
+ONE_WAY = {"regions": {key: {"network": {"nat": "regional"}} for key in REGIONS}}
 NOBODY = {"regions": {"us-east": {"access": None}}}
+UNHELD = {("reservation", "us-east", "failed")}
 SPAN = {"machine_type": MACHINE, "zone": "use1-az1", "nodes": 3, "ends": "2027-06-30"}
 
 
@@ -64,9 +67,9 @@ def with_ages(**ages: str) -> Intent:
     return make_intent(*REGIONS, guardrails={"ages": ages})
 
 
-def with_facts(table: str, key: Any, **changes: Any) -> Intent:
+def with_facts(table: str, key: Any, regions: Mapping[str, Any] = NOTHING, **changes: Any) -> Intent:
     """The fleet with one row of facts changed; without changes, the row is taken away."""
-    intent = make_intent(*REGIONS)
+    intent = make_intent(*REGIONS, regions=dict(regions))
     rows = dict(getattr(facts(), table))
     row = rows.pop(key)
     if changes:
@@ -231,19 +234,19 @@ FAILING: dict[str, Case] = {
     ),
     "a reservation that is not held": (
         lambda: situation(other_reservations({"cr-another": {}})),
-        {("reservation", "us-east", "failed")},
+        UNHELD,
     ),
     "a reservation of another machine type": (
         lambda: situation(other_reservations({RESERVATION: {"machine_type": "p5.4xlarge"}})),
-        {("reservation", "us-east", "failed")},
+        UNHELD,
     ),
     "a reservation in another zone": (
         lambda: situation(other_reservations({RESERVATION: {"zone": "use1-az2"}})),
-        {("reservation", "us-east", "failed")},
+        UNHELD,
     ),
     "a reservation with too few nodes": (
         lambda: situation(other_reservations({RESERVATION: {"nodes": 0}})),
-        {("reservation", "us-east", "failed")},
+        UNHELD,
     ),
     "a reservation that has ended": (
         lambda: situation(other_reservations({RESERVATION: {"ends": date(2026, 11, 29)}})),
@@ -272,6 +275,10 @@ FAILING: dict[str, Case] = {
     "disks that nobody knows": (
         lambda: situation(with_facts("machine_types", ("aws", MACHINE), nvme_count=None)),
         {("disk", region, "warning") for region in REGIONS},
+    ),
+    "one way out, in one of the zones": (
+        lambda: situation(with_facts(*REDUNDANT, ONE_WAY)),
+        {("way-out", region, "warning") for region in REGIONS},
     ),
     "no price": (
         lambda: situation(with_facts("prices", ("aws", "us-east-1", MACHINE, "on_demand"))),
@@ -346,6 +353,7 @@ PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
         lambda: situation(reserved(ends="2026-11-30"), horizon_days=0),
         {"reservation-term"},
     ),
+    "a way out a zone": (lambda: situation(with_facts(*REDUNDANT)), {"way-out"}),
     "a reservation without end": (lambda: situation(reserved(ends=None)), {"reservation-term"}),
     "a larger model that fits": (lambda: situation(make_intent(models=LARGER)), {"memory"}),
     "artifacts that just fit": (lambda: situation(grown_artifact("21234 GiB")), {"disk"}),

@@ -278,6 +278,10 @@ def test_a_reserved_pool_in_its_zone_is_made(site: Site, azure: Plugin) -> None:
     group_id = (
         f"/subscriptions/{AZURE}/resourceGroups/held/providers/Microsoft.Compute/capacityReservationGroups/group-1"
     )
+    contributor = "/providers/Microsoft.Authorization/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c"
+    number = "00000000-0000-4000-8000-000000000099"
+    given = planned(site, "joins_nodes", scope=group_id, roleDefinitionId=contributor, roleAssignmentName=number)
+    azure.create(ASSIGNMENT, "uses", given)
     azure.create(POOL, "nodes", planned(site, "nodes", capacityReservationGroupID=group_id))
 
 

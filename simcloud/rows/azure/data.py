@@ -134,6 +134,24 @@ def _key_fixed(case: Case) -> Iterator[Violation]:
     yield from fixed(case, ("properties",), "a key that exists")
 
 
+@refusal(f"{_VAULTS}, Configure cryptographic key auto-rotation")
+def _rotation_malformed(case: Case) -> Iterator[Violation]:
+    where = "properties.rotationPolicy.lifetimeActions.*"
+    for path, action in case.each(f"{where}.action.type"):
+        after = f"{path.removesuffix('action.type')}trigger.timeAfterCreate"
+        if action not in ("rotate", "notify") or (action == "notify" and case.has(after)):
+            yield Violation(
+                property=path,
+                what="is no action that a key takes then",
+                got=f"'{action}'",
+                allowed="rotate; notify, before expiry",
+                do="Correct it",
+            )
+    for path, after in case.each(f"{where}.trigger.timeAfterCreate"):
+        if not re.fullmatch(r"P\d+[DMY]", str(after)):
+            yield Violation(property=path, what="is no duration", got=f"'{after}'", do="Write for example P90D")
+
+
 def _uri(born: Born) -> str:
     return f"https://{born.inputs['vaultName']}.vault.azure.net/keys/{born.inputs['keyName']}"
 
@@ -218,6 +236,25 @@ def _vault_can_be_purged(case: Case) -> Iterator[Violation]:
     yield from storage.purgeable(case, key, "encryption.keyVaultProperties")
 
 
+@refusal(
+    "MicrosoftDocs/azure-docs issue 61015: Client address is not authorized and caller is not a trusted service",
+    phase="birth",
+)
+def _key_in_closed_vault(case: Case) -> Iterator[Violation]:
+    key = key_at(case, case.get("encryption.keyVaultProperties.keyIdentifier"))
+    vault = holder(case.clouds, above(key.id)) if key else None
+    said_of_it = (vault.inputs.get("properties") or {}) if vault else {}
+    closed = said_of_it.get("publicNetworkAccess") == "Disabled"
+    closed = closed or (said_of_it.get("networkAcls") or {}).get("defaultAction") == "Deny"
+    if vault and closed and case.has("identity.userAssignedIdentities"):
+        yield Violation(
+            property="encryption.keyVaultProperties",
+            what="a registry's user-assigned identity is no trusted service of a closed vault",
+            got=vault.name,
+            do="Leave encryption to the cloud's own key, or open the vault while the registry is made",
+        )
+
+
 def _data_hosts(born: Born) -> list[str]:
     return [f"{str(born.inputs['registryName']).lower()}.{born.place.region}.data.azurecr.io"]
 
@@ -278,6 +315,7 @@ ROWS = (
             _size_of_another_type,
             _hsm_in_standard_vault,
             _key_fixed,
+            _rotation_malformed,
             refusal(f"{_VAULTS}, About keys: key types")(one_of("properties.kty", ("RSA", "RSA-HSM", "EC", "EC-HSM"))),
             refusal(f"{_VAULTS}, About keys: key operations")(
                 one_of(
@@ -313,6 +351,7 @@ ROWS = (
             _encryption_fixed,
             _key_out_of_reach,
             _vault_can_be_purged,
+            _key_in_closed_vault,
             refusal("pulumi-azure-native 3.29.0, containerregistry.SkuName")(
                 one_of("sku.name", ("Basic", "Standard", "Premium"))
             ),

@@ -9,7 +9,7 @@ from simcloud.addresses import network_of
 from simcloud.kubernetes_words import minor
 from simcloud.refusals import Violation
 from simcloud.row import Born, Case, Reference, Row, one_of, refusal, reservation_elsewhere
-from simcloud.rows.azure.arm import above, allowed, arm_id, copied, fixed, holder, principal_of
+from simcloud.rows.azure.arm import FULL, above, allowed, arm_id, copied, fixed, holder, principal_of
 from simcloud.rows.azure.arm import arm_name as named
 from simcloud.rows.azure.network import SUBNET, prefixes
 from simcloud.rows.azure.pools import (
@@ -200,6 +200,20 @@ def _reservation_of_system_identity(case: Case) -> Iterator[Violation]:
         )
 
 
+@refusal(f"{_RESERVED}: Contributor role", phase="birth")
+def _may_not_use_reservation(case: Case) -> Iterator[Violation]:
+    cluster, group = cluster_of(case), str(case.get(_GROUP, ""))
+    for _, identity in at(cluster.inputs, "identity.userAssignedIdentities.*") if cluster and group else ():
+        principal = principal_of(case, identity)
+        if principal and not allowed(case, principal, group, FULL):
+            yield Violation(
+                property=_GROUP,
+                what="the cluster's identity may not use the reservation",
+                got="no role assignment",
+                do="Give it Contributor on the reservation group first",
+            )
+
+
 def _version(born: Born) -> str:
     own = born.inputs.get("orchestratorVersion")
     cluster = holder(born.clouds, above(born.id))
@@ -246,6 +260,7 @@ ROWS = (
             ),
             _reservation_with_spot,
             _reservation_of_system_identity,
+            _may_not_use_reservation,
             refusal(f"{AKS}, Use system node pools: modes")(one_of("mode", ("System", "User", "Gateway"))),
             refusal(f"{AKS}, Use GPUs for compute-intensive workloads: driver")(
                 one_of("gpuProfile.driver", ("Install", "None"))

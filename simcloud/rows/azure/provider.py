@@ -15,7 +15,7 @@ from outlast.errors import did_you_mean, listed
 from simcloud.cloud import Cloud, Session
 from simcloud.refusals import Refused, Violation
 from simcloud.row import Case, Place, Row, fill, refusal, words_of
-from simcloud.rows.azure import cluster, data, existing, identity, logs, network, nodes, outbound, private
+from simcloud.rows.azure import cluster, data, existing, identity, logs, network, nodes, outbound, pools, private
 from simcloud.rows.azure.arm import GROUP, above, exists, holder
 from simcloud.state import Clouds, Link, Stored
 from simcloud.values import UNKNOWN, at, has_unknown
@@ -125,8 +125,9 @@ def _location_unknown(case: Case) -> Iterator[Violation]:
 @refusal(_MISSING, phase="apply")
 def _lives_in_nothing(case: Case) -> Iterator[Violation]:
     parent = above(_id(CLOUD.rows[case.type], case.inputs, case.place))
-    reserved = any(key.startswith(parent) for key in case.world.reservations)
-    if parent and not reserved and not exists(case.clouds, parent, case.place.account):
+    held = any(key.startswith(parent) for key in case.world.reservations)
+    held = held or pools.reserved(case.world, parent) is not None
+    if parent and not held and not exists(case.clouds, parent, case.place.account):
         yield Violation(what=f"there is no '{parent}'", do="Create it first, or correct the name")
 
 
