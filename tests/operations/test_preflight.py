@@ -392,15 +392,6 @@ def test_every_check_has_a_finding_in_every_region():
     assert pairs == {(check.name, region) for check in CHECKS for region in REGIONS}
 
 
-def test_rows_that_are_leaving_need_no_offering():
-    intent = with_facts("offerings", ("aws", "us-east-1", MACHINE), zones=("use1-az1",))
-    assert spoken(situation(intent, {"state": "leaving"})) == set()
-
-
-def test_rows_that_are_leaving_still_need_quota():
-    assert spoken(situation(with_quota(granted="575 vCPU"), {"state": "leaving"})) == {("quota", "us-east", "failed")}
-
-
 def test_every_check_has_a_fleet_that_fails_it_and_one_that_comes_close():
     names = {check.name for check in CHECKS}
     assert {name for _, expected in FAILING.values() for name, _, _ in expected} == names

@@ -380,13 +380,9 @@ def eks(site: Site) -> Site:
 
 def pool(site: Site, **change: Any) -> dict[str, Any]:
     """Inputs of a node group of two H100 machines."""
-    inputs = {
-        "clusterName": "demo",
-        "nodeRoleArn": "@role.arn",
-        "subnetIds": ["@subnet1.id"],
-        "instanceTypes": ["p5.48xlarge"],
-        "scalingConfig": {"minSize": 2, "desiredSize": 2, "maxSize": 2},
-    }
+    size = {"minSize": 2, "desiredSize": 2, "maxSize": 2}
+    group = {"clusterName": "demo", "nodeRoleArn": "@role.arn", "subnetIds": ["@subnet1.id"]}
+    inputs = group | {"instanceTypes": ["p5.48xlarge"], "scalingConfig": size}
     return dict(site.filled(changed(inputs, change)))
 
 
