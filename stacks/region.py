@@ -15,8 +15,8 @@ from stacks.nodes import Base, declare_nodes
 from stacks.providers import region_provider
 
 
-def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) -> None:
-    """Declare a region from its block of the lock."""
+def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False, inside: bool = True) -> None:
+    """Declare a region from its block of the lock, with or without what lies inside its cluster."""
     place = place_of(intent, region, teardown=teardown)
     opts = pulumi.ResourceOptions(providers=[region_provider(intent, region, teardown=teardown)])
     block = lock.regions[region]
@@ -26,24 +26,28 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     address = gateway_address.declare(
         f"{region}-gateway", gateway_address.GatewayAddressArgs(place=place, cluster=base.cluster), opts
     )
-    layer = serving.declare(
-        f"{region}-serving",
-        serving.ServingArgs(
-            place=place,
-            cluster=base.cluster,
-            pools=tuple(serving.served_pool(intent, place, key, block) for key in block.pools),
-            partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
-            stage={key: _digests(intent, row.stage) for key, row in block.node_pools.items()},
-            disks_image=serving.disks_image(intent, place),
-            stager=_stager(intent, place, base, key, opts).annotations,
-            gateway_address=address,
-            nodes=(*system, *nodes),
-        ),
-        opts,
-    )
+    stager = _stager(intent, place, base, key, opts)
+    made = [node.node_pool_id for node in nodes]
+    if inside:
+        layer = serving.declare(
+            f"{region}-serving",
+            serving.ServingArgs(
+                place=place,
+                cluster=base.cluster,
+                pools=tuple(serving.served_pool(intent, place, key, block) for key in block.pools),
+                partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
+                stage={key: _digests(intent, row.stage) for key, row in block.node_pools.items()},
+                disks_image=serving.disks_image(intent, place),
+                stager=stager.annotations,
+                gateway_address=address,
+                nodes=(*system, *nodes),
+            ),
+            opts,
+        )
+        made.append(layer.workloads)
     write(RegionExports(gateway_addresses=address.addresses))
     pulumi.export("clouds", intent.fleet.clouds)
-    export_applied(applied_output(lock, region), [*(node.node_pool_id for node in nodes), layer.workloads])
+    export_applied(applied_output(lock, region), made)
 
 
 def _base(intent: Intent, place: Place, key: pulumi.Input[str], opts: pulumi.ResourceOptions) -> Base:
