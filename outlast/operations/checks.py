@@ -42,6 +42,9 @@ def check_account(situation: Situation, region: str) -> Iterator[tuple[Verdict, 
                 do="Correct one of them",
             ),
         )
+    if region not in dict(situation.accounts) and situation.intent.fleet.clouds == "real":
+        do = f"Give --account {region}=ACCOUNT, the one the credentials at hand belong to"
+        yield "warning", Problem(where=f"--account {region}", what="not compared", do=do)
     for owner, account in situation.accounts:
         if owner == region and account != allowed:
             yield (

@@ -115,6 +115,11 @@ def other_reservations(**reservations: Any) -> Intent:
     return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
 
 
+def of_real_clouds() -> Intent:
+    intent = make_intent(*REGIONS)
+    return replace(intent, fleet=intent.fleet.model_copy(update={"clouds": "real"}))
+
+
 def with_allowed(account: str) -> Intent:
     intent = make_intent(*REGIONS)
     row = intent.regions["us-east"].model_copy(update={"allowed_account": account})
@@ -167,6 +172,10 @@ FAILING: dict[str, Case] = {
     "credentials of another account": (
         lambda: situation(accounts=(("us-east", "444455556666"),)),
         {("account", "us-east", "failed")},
+    ),
+    "real clouds and no account to compare with": (
+        lambda: situation(of_real_clouds()),
+        {("account", region, "warning") for region in REGIONS},
     ),
     "a cluster of nobody": (lambda: situation(make_intent(regions=NOBODY)), {("access", "us-east", "failed")}),
     "a network outgrown": (lambda: situation(rows=of_nodes(39)), {("network", "us-east", "failed")}),
