@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pulumi
 
 from components import cluster, gateway_address, identity, network, serving, weights, workload_identity
@@ -27,7 +29,7 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False, 
         f"{region}-gateway", gateway_address.GatewayAddressArgs(place=place, cluster=base.cluster), opts
     )
     stager = _stager(intent, place, base, key, opts)
-    made = [node.node_pool_id for node in nodes]
+    made: list[pulumi.Output[Any]] = [node.node_pool_id for node in nodes]
     if inside:
         layer = serving.declare(
             f"{region}-serving",

@@ -115,11 +115,6 @@ def other_reservations(**reservations: Any) -> Intent:
     return replace(intent, capacity=intent.capacity.model_copy(update={"regions": regions}))
 
 
-def of_real_clouds() -> Intent:
-    intent = make_intent(*REGIONS)
-    return replace(intent, fleet=intent.fleet.model_copy(update={"clouds": "real"}))
-
-
 def with_allowed(account: str) -> Intent:
     intent = make_intent(*REGIONS)
     row = intent.regions["us-east"].model_copy(update={"allowed_account": account})
@@ -174,7 +169,7 @@ FAILING: dict[str, Case] = {
         {("account", "us-east", "failed")},
     ),
     "real clouds and no account to compare with": (
-        lambda: situation(of_real_clouds()),
+        lambda: situation(make_intent(*REGIONS, fleet={"clouds": "real"})),
         {("account", region, "warning") for region in REGIONS},
     ),
     "a cluster of nobody": (lambda: situation(make_intent(regions=NOBODY)), {("access", "us-east", "failed")}),
@@ -323,7 +318,6 @@ FAILING: dict[str, Case] = {
     ),
 }
 """What is changed -> the fleet, and exactly the checks that speak against it."""
-
 PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
     "nothing changed": (situation, {"lock", "zones", "offering", "price", "goodput-kind"}),
     "credentials of the right account": (lambda: situation(accounts=(("us-east", "111122223333"),)), {"account"}),
