@@ -49,7 +49,7 @@ class Stage:
     def prepare(self) -> None:
         """Start from nothing: a fresh copy of the configuration, empty clouds."""
         self.restore()
-        self.outlast("sim", "reset", FLEET, quiet=True)
+        self.outlast("sim", "reset", quiet=True)
 
     def restore(self) -> None:
         """Copy the project's configuration anew."""
@@ -67,14 +67,20 @@ class Stage:
         print(text, flush=True)
 
     def outlast(
-        self, *arguments: str, expect: int = 0, quiet: bool = False, environment: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        expect: int = 0,
+        quiet: bool = False,
+        first: int | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> str:
-        """Run a command of ours as a user would."""
+        """Run a command of ours as a user would, and show all of what it says or its first lines."""
         return self.shell(
             [str(Path(sys.executable).parent / "outlast"), *arguments],
             shown=f"outlast {' '.join(arguments)}",
             expect=expect,
             quiet=quiet,
+            first=first,
             environment=environment,
         )
 
@@ -111,6 +117,7 @@ class Stage:
         expect: int = 0,
         quiet: bool = False,
         quiet_output: bool = False,
+        first: int | None = None,
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> str:
@@ -127,9 +134,11 @@ class Stage:
         with started(command, folder or self.root, variables, patience=90) as process:
             for line in process.stdout or ():
                 lines.append(line)
-                if not (quiet or quiet_output):
+                if not (quiet or quiet_output) and (first is None or len(lines) <= first):
                     print(line, end="", flush=True)
             code = process.wait()
+        if first is not None and len(lines) > first:
+            self.say(f"… and {len(lines) - first} more lines; all of them: {shown}")
         output = "".join(lines)
         if (code == 0) != (expect == 0):
             wanted = "succeed" if expect == 0 else "be refused"

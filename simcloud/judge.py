@@ -112,7 +112,7 @@ def taken(case: Case, row: Row, keys: frozenset[str], previewed: Previewed | Non
                 property=row.name.path if row.name else "",
                 what=f"'{owner.name}' exists already: this cloud never deletes it",
                 got=f"id {owner.id}",
-                do=f"Adopt it {adoption(owner, named)}",
+                do="Run 'outlast sim reset'; a real cloud wants it adopted, docs/teardown.md says how",
                 source=row.kept_source,
             )
         elif not (previewed is not None and owner.urn == named.urn):

@@ -81,7 +81,8 @@ def reset(sim: Path) -> tuple[int, int]:
     with _open(sim) as clouds:
         with clouds.change():
             clouds.clear()
-        seed(clouds, load(sim / WORLD))
+        if (sim / WORLD).is_file():
+            seed(clouds, load(sim / WORLD))
     return stacks, held
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pulumi
 
 from components import cluster, gateway_address, identity, network, serving, weights, workload_identity
@@ -14,8 +16,8 @@ from stacks.nodes import Base, declare_nodes
 from stacks.providers import region_provider
 
 
-def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) -> None:
-    """Declare a region from its block of the lock."""
+def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False, inside: bool = True) -> None:
+    """Declare a region from its block of the lock, with or without what lies inside its cluster."""
     place = place_of(intent, region, teardown=teardown)
     opts = pulumi.ResourceOptions(providers=[region_provider(intent, region, teardown=teardown)])
     block = lock.regions[region]
@@ -25,26 +27,29 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False) 
     address = gateway_address.declare(
         f"{region}-gateway", gateway_address.GatewayAddressArgs(place=place, cluster=base.cluster), opts
     )
-    layer = serving.declare(
-        f"{region}-serving",
-        serving.ServingArgs(
-            place=place,
-            cluster=base.cluster,
-            pools=tuple(serving.served_pool(intent, place, pool_key, block) for pool_key in block.pools),
-            partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
-            stage={row_key: _digests(intent, row.stage) for row_key, row in block.node_pools.items()},
-            disks_image=serving.disks_image(intent, place),
-            raw_disks=serving.raw_disks(intent, place, block),
-            stager=_stager(intent, place, base, key, opts).annotations,
-            gateway_address=address,
-            nodes=(*system, *nodes),
-        ),
-        opts,
-    )
+    stager = _stager(intent, place, base, key, opts)
+    made: list[pulumi.Output[Any]] = [node.node_pool_id for node in nodes]
+    if inside:
+        layer = serving.declare(
+            f"{region}-serving",
+            serving.ServingArgs(
+                place=place,
+                cluster=base.cluster,
+                pools=tuple(serving.served_pool(intent, place, pool_key, block) for pool_key in block.pools),
+                partitions=tuple(sorted({row.partition for row in block.node_pools.values()} - {WHOLE})),
+                stage={row_key: _digests(intent, row.stage) for row_key, row in block.node_pools.items()},
+                disks_image=serving.disks_image(intent, place),
+                raw_disks=serving.raw_disks(intent, place, block),
+                stager=stager.annotations,
+                gateway_address=address,
+                nodes=(*system, *nodes),
+            ),
+            opts,
+        )
+        made.append(layer.workloads)
     write(RegionExports(gateway_addresses=address.addresses))
     pulumi.export("clouds", intent.fleet.clouds)
-    applied = applied_output(lock, region, zones=intent.regions[region].zones)
-    export_applied(applied, [*(node.node_pool_id for node in nodes), layer.workloads])
+    export_applied(applied_output(lock, region, zones=intent.regions[region].zones), made)
 
 
 def _base(

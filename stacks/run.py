@@ -46,12 +46,13 @@ def _run(stack: StackName) -> None:
     check_region(stack, intent)
     lock = read_lock(folder)
     _check_block(stack, lock)
-    teardown = pulumi.Config("outlast").get_bool("teardown") or False
+    knobs = pulumi.Config("outlast")
+    teardown = knobs.get_bool("teardown") or False
     check_before(stack, intent, lock, teardown=teardown)
-    declare(stack, intent, lock, teardown=teardown)
+    declare(stack, intent, lock, teardown=teardown, inside=knobs.get_bool("inside") is not False)
 
 
-def declare(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool = False) -> None:
+def declare(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool = False, inside: bool = True) -> None:
     """Declare a stack from files already loaded and checked.
 
     Args:
@@ -59,9 +60,10 @@ def declare(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool = Fa
         intent: the fleet.
         lock: its plan.
         teardown: lift protection, so that a later destroy may pass.
+        inside: declare what lies inside a cluster too; a teardown of a half-made region leaves it out.
     """
     if stack.region is not None:
-        region.declare(intent, lock, stack.region, teardown=teardown)
+        region.declare(intent, lock, stack.region, teardown=teardown, inside=inside)
     elif stack.kind == "global":
         global_.declare(intent, lock, teardown=teardown)
     else:

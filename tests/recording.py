@@ -66,7 +66,7 @@ _INVENTED: Mapping[str, Mapping[str, Any]] = {
         "oidcIssuerProfile": {"enabled": True, "issuerURL": "https://issuer.example/"},
     },
 }
-_CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
+CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
 """The only function of a cloud that components call: AKS says nowhere else what signs its API server."""
 _AKS = {"cluster": {"server": "https://aks.example:443", "certificate-authority-data": "Y2E="}}
 _STRINGS = ("arn", "keyId", "zoneId", "publicIp", "allocationId", "address", "email", "member")
@@ -148,7 +148,7 @@ class Recorder(mocks.MockMonitor):
 
     def Invoke(self, request: Any) -> Any:
         """Answer the one function that a component may call; nothing is asked for what is not known yet."""
-        assert request.tok == _CREDENTIALS, f"components call no function of a cloud, this one called {request.tok}"
+        assert request.tok == CREDENTIALS, f"components call no function of a cloud, this one called {request.tok}"
         value = base64.b64encode(json.dumps({"clusters": [_AKS]}).encode()).decode()
         answer = resource_pb2.ResourceInvokeResponse()
         json_format.ParseDict({"kubeconfigs": [{"name": "clusterUser", "value": value}]}, getattr(answer, "return"))

@@ -110,3 +110,17 @@ def test_command_lines_of_documents_that_need_no_engine_run_on_the_demo(words: t
     arguments = [names.get(word, word) for word in words[1:]]
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
+
+
+SHOWN = re.findall(
+    r"^```console\n\$ outlast ((?:why|quote) [^\n]*)\n(.*?)^```",
+    (REPO / "docs/explain.md").read_text(),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.mark.parametrize(("line", "shown"), SHOWN, ids=[line for line, _ in SHOWN])
+def test_what_a_page_shows_of_the_demo_is_what_the_command_says(line: str, shown: str) -> None:
+    done = CliRunner().invoke(app, shlex.split(line), catch_exceptions=False)
+    said = " ".join(done.output.split())
+    assert [row for row in shown.splitlines() if set(row) != {"─"} and " ".join(row.split()) not in said] == []

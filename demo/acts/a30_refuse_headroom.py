@@ -16,7 +16,9 @@ def run(stage: Stage) -> None:
     with edited(path, text):
         stage.say(f"(edited plan.lock.yaml: {REGION} {key}, one node fewer)")
         stage.outlast("verify", FLEET, expect=1)
-        stage.say("\nThe stack proves the same before it declares anything, with or without a policy pack:")
+        stage.say(
+            "\nThe program proves the same and refuses before the pack sees a resource, so that has nothing to say:"
+        )
         output = stage.pulumi("preview", "--stack", f"{FLEET}.{REGION}", "--policy-pack", "policies", expect=1)
         stage.show_refusal(output, "lost=us-east", "need=", "available=")
     stage.summary.append(

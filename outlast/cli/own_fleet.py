@@ -11,7 +11,9 @@ def init(
     fleet: Annotated[str, typer.Argument(help="Name of the new fleet; its folder below config/fleets.")],
     regions: Annotated[
         str,
-        typer.Option(help="Comma-separated: NAME of a first region, or NAME=CLOUD:PROVIDER_REGION. Default: three."),
+        typer.Option(
+            help="Comma-separated: NAME of a first region, or NAME=CLOUD:PROVIDER_REGION. Default: four regions."
+        ),
     ] = "",
 ) -> None:
     """Write the commented files of a small fleet that plans and deploys to simulated clouds at once."""

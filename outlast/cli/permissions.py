@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from outlast.intent import Intent
     from outlast.operations import Document
 
+_COMMANDS = "commands.txt"
 _FORMS = ("terminal", "json")
 
 
@@ -23,7 +24,9 @@ def permissions(
     region: Annotated[str | None, typer.Option(help="Only what deploys this region.")] = None,
     cloud: Annotated[str | None, typer.Option(help="Only regions of this cloud.")] = None,
     form: Annotated[str, typer.Option("--format", help="terminal or json.")] = "terminal",
-    out: Annotated[Path | None, typer.Option(help="Folder to write one file a document into.", file_okay=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write one file a document and commands.txt into.", file_okay=False)
+    ] = None,
 ) -> None:
     """Print what the identity that deploys a fleet must be allowed on each cloud, and nothing more."""
     import json
@@ -40,8 +43,9 @@ def permissions(
     found = documents_for(intent, _chosen(intent, region, cloud))
     if out:
         out.mkdir(parents=True, exist_ok=True)
-        write_all({out / f"{document.name}.json": _text(document.content) for document in found})
-        print(f"wrote {out}: {', '.join(f'{document.name}.json' for document in found)}")
+        files = {f"{document.name}.json": _text(document.content) for document in found} | {_COMMANDS: _script(found)}
+        write_all({out / name: text for name, text in files.items()})
+        print(f"wrote {out}: {', '.join(files)}")
     elif form == "json":
         print(json.dumps({document.name: document.content for document in found}, indent=2))
     else:
@@ -74,6 +78,13 @@ def _show(documents: Iterable[Document]) -> None:
         for command in document.commands:
             print(f"  $ {command}")
         print(_text(document.content))
+
+
+def _script(documents: Iterable[Document]) -> str:
+    return "\n".join(
+        "".join(f"{line}\n" for line in (f"# {document.name}.json: {document.note}", *document.commands))
+        for document in documents
+    )
 
 
 def _text(content: object) -> str:

@@ -156,6 +156,8 @@ def down(
         if not all(done.ok for done in ended.values()):
             raise typer.Exit(1)
     left = counted(len(resources(sim)), "resource")
+    if kept := len(resources(sim, kept=True)) - len(resources(sim)):
+        left += f", and {kept} that their clouds never delete; 'outlast sim reset' forgets them before the next 'up'"
     if wanted:
         print(f"{GOOD} {counted(len(wanted), 'stack')} down; the simulated clouds still hold {left}")
     else:
@@ -169,13 +171,14 @@ def _tear_down(engine: Engine, stack: str, follow: Progress) -> Finished:
 
 
 @app.command()
-def reset(fleet: FleetName) -> None:
-    """Forget everything the simulated clouds and their engine state hold."""
+def reset() -> None:
+    """Forget everything the simulated clouds and their engine state hold, of every fleet."""
+    from outlast.cli.context import project_root
     from outlast.cli.printing import counted
+    from simcloud.environment import sim_directory
     from simcloud.life import reset as forget
 
-    sim, _ = prepared(fleet)
-    stacks, resources = forget(sim)
+    stacks, resources = forget(sim_directory(project_root()))
     print(f"forgot {counted(stacks, 'stack')} and {counted(resources, 'resource')}")
 
 

@@ -128,7 +128,7 @@ def _base_lines(found: Fleet, base: str | None, base_lock: Path | None) -> tuple
 
 def _show(report: SpendReport) -> None:
     from outlast.cli.printing import BAD, GOOD, messages, table
-    from outlast.report import usd
+    from outlast.report import ranged, usd
     from outlast.spend import per_month
 
     print(f"{report.fleet}: {report.headline()}" + (f"  [{report.step}]" if report.step else ""))
@@ -139,13 +139,11 @@ def _show(report: SpendReport) -> None:
     rows = []
     for change in report.shown:
         line = change.line
-        old, new = (int(side.nodes.min or 0) if side else 0 for side in (change.before, change.after))
+        old, new = (ranged(*side.nodes.all) if side else "0" for side in (change.before, change.after))
         price = "unpriced" if line.rate.usd_h is None else usd(line.rate.usd_h, cents=True)
-        money = (
-            "unknown"
-            if line.rate.usd_h is None
-            else usd(per_month((new if report.is_total else new - old) * line.rate.usd_h), sign=not report.is_total)
-        )
+        before, after = (side.usd_h.expected or 0.0 if side else 0.0 for side in (change.before, change.after))
+        moved = after if report.is_total else after - before
+        money = "unknown" if line.rate.usd_h is None else usd(per_month(moved), sign=not report.is_total)
         rows.append(
             (
                 line.region,
@@ -153,7 +151,7 @@ def _show(report: SpendReport) -> None:
                 line.zone,
                 line.machine_type,
                 line.rate.basis,
-                str(new) if old == new else f"{old} → {new}",
+                new if old == new or report.is_total else f"{old} → {new}",
                 price,
                 money,
             )
@@ -173,6 +171,7 @@ def _show(report: SpendReport) -> None:
             rows,
             right=(5, 6, 7),
         )
+        print("Nodes: min / expected / max where they differ. The first line counts them at most, money as expected.")
     messages(violation.text() for violation in report.violations)
 
 

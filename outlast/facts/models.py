@@ -381,8 +381,8 @@ class Permission(Row):
 
     cloud: str
     type: str
-    """Resource type of the catalogue; a row may be there before the catalogue's."""
-    verb: Literal["create", "read", "update", "delete", "all", "grant", "pass", "link"]
+    """Resource type of the catalogue; a row may be there before the catalogue's. With ``call``: a function."""
+    verb: Literal["create", "read", "update", "delete", "all", "call", "grant", "pass", "link"]
     """When the words are needed. ``grant``: what it may grant to the identities that a stack makes; ``pass``: services
     that it hands those identities to; ``link``: services whose own role comes into being with the first resource."""
     permissions: Words = Field(min_length=1)

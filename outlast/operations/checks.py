@@ -38,6 +38,9 @@ def check_lock(situation: Situation, region: str) -> Iterator[tuple[Verdict, Pro
 def check_account(situation: Situation, region: str) -> Iterator[tuple[Verdict, Problem]]:
     """Yield an account of the credentials at hand that is not the region's."""
     allowed = situation.intent.regions[region].account
+    if region not in dict(situation.accounts) and situation.intent.fleet.clouds == "real":
+        do = f"Give --account {region}=ACCOUNT, the one the credentials at hand belong to"
+        yield "warning", Problem(where=f"--account {region}", what="not compared", do=do)
     for owner, account in situation.accounts:
         if owner == region and account != allowed:
             yield (

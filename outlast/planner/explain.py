@@ -130,7 +130,7 @@ def explain(intent: Intent, planned: Planned) -> Explanation:
             if pool.rollout
         ),
         bounds=bounds_of(arrays),
-        warnings=(*_misfits(intent), *(_too_full(line) for line in crowded(arrays, lock))),
+        warnings=(*_unused(lock), *_misfits(intent), *(_too_full(line) for line in crowded(arrays, lock))),
     )
 
 
@@ -201,6 +201,12 @@ def _unmeasured(intent: Intent, lock: Lock) -> Iterator[str]:
             yield f"overhead of {model}'s adapters is {adapters.kind}"
 
 
+def _unused(lock: Lock) -> Iterator[str]:
+    for region, block in lock.regions.items():
+        if not block.pools:
+            yield f"{region} holds no replicas, and its cluster still costs"
+
+
 def _next_step(planned: Planned) -> str:
     lock, target = planned.lock, planned.target
     settle = f"outlast plan {lock.fleet} --settle"
@@ -208,8 +214,9 @@ def _next_step(planned: Planned) -> str:
         return "" if lock.regions == target.regions else f"next: '{settle}' lowers what hours do not need"
     if lock.regions == target.regions:
         return f"next: deploy this raise, regions before routing; '{settle}' then lowers nothing"
-    money = f"{target.solver.usd_h:,.2f} USD/h"
-    return f"next: deploy this raise, regions before routing; '{settle}' then lowers it to {money}"
+    saves = target.solver.usd_h < lock.solver.usd_h
+    money = f"it to {target.solver.usd_h:,.2f} USD/h" if saves else "what hours do not need"
+    return f"next: deploy this raise, regions before routing; '{settle}' then lowers {money}"
 
 
 def _pools(intent: Intent, region: str, block: LockRegion, full: Mapping[CellKey, Fullness]) -> Iterator[PoolLine]:

@@ -129,12 +129,17 @@ class Engine:
         return path
 
     def release(self, stack: str, progress: Progress | None = None) -> Finished:
-        """Lift the protection of a stack's resources, so that it can be destroyed; its own file stays as it is."""
+        """Lift the protection of what a stack holds, so that it can be destroyed; its own file stays as it is.
+
+        Only what its state holds is a target, so what failed to be made is not tried again. What lies inside a
+        cluster goes here already: the engine makes its provider whatever the targets are, and there may be no cluster.
+        """
+        held = (self.export(stack).get("deployment") or {}).get("resources") or ()
+        targets = dict.fromkeys(f"--target={item['urn']}" for item in held)
         with _scratch() as folder:
-            knobs = self._with_knobs(stack, {"outlast:teardown": "true"}, folder)
-            return self.run(
-                "up", "--yes", "--skip-preview", "--stack", stack, "--config-file", str(knobs), progress=progress
-            )
+            knobs = self._with_knobs(stack, {"outlast:teardown": "true", "outlast:inside": "false"}, folder)
+            arguments = ("up", "--yes", "--skip-preview", "--stack", stack, "--config-file", str(knobs), *targets)
+            return self.run(*arguments, progress=progress)
 
     def destroy(self, stack: str, progress: Progress | None = None) -> Finished:
         """Delete all resources of a stack."""

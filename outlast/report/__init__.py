@@ -5,6 +5,6 @@ May hold: words, order and rounding. Not: arithmetic of its own beyond sums, col
 
 from outlast.report.markdown import spend_comment
 from outlast.report.proof import MarginRow, margin_rows, rows_of_loss
-from outlast.report.spend import SpendReport, usd
+from outlast.report.spend import SpendReport, ranged, usd
 
-__all__ = ["MarginRow", "SpendReport", "margin_rows", "rows_of_loss", "spend_comment", "usd"]
+__all__ = ["MarginRow", "SpendReport", "margin_rows", "ranged", "rows_of_loss", "spend_comment", "usd"]

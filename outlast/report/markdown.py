@@ -62,8 +62,8 @@ def _region(report: SpendReport, region: str, changes: tuple[LineChange, ...]) -
     return (
         region,
         ranged(*nodes),
-        f"{gpus_after:,}",
-        f"{gpus_after - gpus_before:+,}",
+        f"{gpus_after:,.0f}",
+        f"{gpus_after - gpus_before:+,.0f}",
         ranged(*money, text="${:,.0f}"),
         usd(money[1] - before, sign=True),
         "; ".join(quotas) or "none needed",
@@ -118,8 +118,8 @@ def _usd_h(line: NodeLine | None) -> float:
     return (line.usd_h.expected or 0.0) if line and not line.unknown else 0.0
 
 
-def _gpus(line: NodeLine | None) -> int:
-    return int(line.gpus.min or 0) if line else 0
+def _gpus(line: NodeLine | None) -> float:
+    return line.gpus.max or 0.0 if line else 0.0
 
 
 def _table(headings: tuple[str, ...], aligned: str, rows: Iterable[tuple[str, ...]]) -> str:

@@ -96,7 +96,7 @@ class SpendReport:
         if budgets.increase is not None and before and after > before * (1 + budgets.increase):
             found.append(f"rises by {after / before - 1:.0%}, more than {budgets.increase:.0%}")
         if budgets.gpus is not None and self.change.gpus_after > budgets.gpus:
-            found.append(f"needs {self.change.gpus_after:,} GPUs, more than {budgets.gpus:,.0f}")
+            found.append(f"needs {self.change.gpus_after:,.0f} GPUs, more than {budgets.gpus:,.0f}")
         return tuple(found)
 
     def headline(self) -> str:
@@ -105,14 +105,13 @@ class SpendReport:
         total = f"{usd(per_month(change.after_usd_h.expected or 0.0))}/month"
         unknown = f" + {len(change.unknown)} node pools unknown" if change.unknown else ""
         if self.is_total:
-            nodes = sum(int(line.line.nodes.min or 0) for line in change.lines)
             hourly = usd(change.after_usd_h.expected or 0.0, cents=True)
-            return f"{nodes:,} nodes, {change.gpus_after:,} GPUs, {total} ({hourly}/h){unknown}"
+            return f"{change.nodes_after:,.0f} nodes, {change.gpus_after:,.0f} GPUs, {total} ({hourly}/h){unknown}"
         if not change.changed:
             return f"no change, {total}{unknown}"
         delta = change.delta_usd_h.expected or 0.0
         money = f"{usd(per_month(delta), sign=True)}/month ({usd(delta, sign=True, cents=True)}/h)"
-        return f"{change.delta_nodes:+,} nodes, {change.delta_gpus:+,} GPUs, {money} → {total}{unknown}"
+        return f"{change.delta_nodes:+,.0f} nodes, {change.delta_gpus:+,.0f} GPUs, {money} → {total}{unknown}"
 
     def verdicts(self) -> tuple[tuple[str, bool, str], ...]:
         """Return (subject, good, detail) in reading order."""
@@ -184,7 +183,7 @@ def usd(amount: float, *, sign: bool = False, cents: bool = False) -> str:
     return f"{mark}${digits}"
 
 
-def ranged(low: float | None, middle: float | None, high: float | None, *, text: str = "{:,.0f}") -> str:
+def ranged(low: float | None, middle: float | None, high: float | None, *, text: str = "{:,.5g}") -> str:
     """Return min / expected / max in words; one number where all agree, a word where unknown."""
     parts = ["unknown" if value is None else text.format(value) for value in (low, middle, high)]
     return parts[0] if len(set(parts)) == 1 else " / ".join(parts)

@@ -69,19 +69,24 @@ class Change:
         return _minus(self.after_usd_h, self.before_usd_h)
 
     @property
-    def delta_nodes(self) -> int:
-        """Nodes kept at least, after less before."""
-        return int(sum(_min(c.after) - _min(c.before) for c in self.lines))
+    def nodes_after(self) -> float:
+        """Nodes at most, after."""
+        return sum(_nodes(c.after) for c in self.lines)
 
     @property
-    def delta_gpus(self) -> int:
-        """GPUs kept at least, after less before."""
-        return int(sum(_min(c.after) * c.line.node_gpus - _min(c.before) * c.line.node_gpus for c in self.lines))
+    def delta_nodes(self) -> float:
+        """Nodes at most, after less before."""
+        return sum(_nodes(c.after) - _nodes(c.before) for c in self.lines)
 
     @property
-    def gpus_after(self) -> int:
-        """GPUs kept at least, after."""
-        return int(sum(_min(c.after) * c.line.node_gpus for c in self.lines))
+    def delta_gpus(self) -> float:
+        """GPUs at most, as a plan counts them, after less before."""
+        return sum((_nodes(c.after) - _nodes(c.before)) * c.line.node_gpus for c in self.lines)
+
+    @property
+    def gpus_after(self) -> float:
+        """GPUs at most, as a plan counts them, after."""
+        return sum(_nodes(c.after) * c.line.node_gpus for c in self.lines)
 
     @property
     def changed(self) -> tuple[LineChange, ...]:
@@ -117,5 +122,5 @@ def _minus(left: Range, right: Range) -> Range:
     return Range(*((a or 0.0) - (b or 0.0) for a, b in zip(left.all, right.all, strict=True)))
 
 
-def _min(line: NodeLine | None) -> float:
-    return (line.nodes.min or 0.0) if line else 0.0
+def _nodes(line: NodeLine | None) -> float:
+    return (line.nodes.max or 0.0) if line else 0.0

@@ -38,5 +38,12 @@ def test_the_terminal_shows_every_document_with_its_commands():
 
 def test_files_hold_what_is_printed(tmp_path):
     run("--out", str(tmp_path / "new"))
-    written = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "new").iterdir()}
+    written = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "new").glob("*.json")}
     assert written == json.loads(run("--format", "json"))
+
+
+def test_the_file_of_commands_holds_every_command_that_is_printed(tmp_path):
+    run("--out", str(tmp_path))
+    printed = [line.removeprefix("  $ ") for line in run().splitlines() if line.startswith("  $ ")]
+    lines = (tmp_path / "commands.txt").read_text().splitlines()
+    assert [line for line in lines if line and not line.startswith("#")] == printed

@@ -64,7 +64,7 @@ def test_a_teardown_skips_what_holds_nothing_and_says_what_is_left(deployed: Sim
 
 def test_a_reset_says_what_it_forgot(deployed: Simulation) -> None:
     held = len(resources(deployed.sim))
-    assert deployed.outlast("sim", "reset", FLEET).output == f"forgot {len(STACKS)} stacks and {held} resources\n"
+    assert deployed.outlast("sim", "reset").output == f"forgot {len(STACKS)} stacks and {held} resources\n"
     assert resources(deployed.sim) == []
 
 

@@ -70,6 +70,16 @@ def test_a_node_pool_that_fails_half_way_is_finished_by_the_next_up_and_claims_n
     assert _applied(deployed) != before
 
 
+@pytest.mark.parametrize("failing", ["aws:eks/cluster:Cluster", NODE_GROUP])
+def test_a_region_that_failed_half_way_is_torn_down_without_trying_again(empty: Simulation, failing: str) -> None:
+    assert empty.outlast("sim", "up", FLEET, "--stack", f"{FLEET}.global").code == 0
+    set_fault(empty.sim, "fail-before", {"type": failing, "name": "*"}, times=99)
+    assert empty.outlast("sim", "up", FLEET, "--stack", US_EAST).code == 1
+    down = empty.outlast("sim", "down", FLEET)
+    assert down.code == 0, down.output
+    assert resources(empty.sim) == []
+
+
 @pytest.mark.parametrize("fault", ["fail-half-way", "kill"])
 def test_a_region_recovers_from_a_fault_in_its_first_deployment(empty: Simulation, fault: str) -> None:
     assert empty.outlast("sim", "up", FLEET, "--stack", f"{FLEET}.global").code == 0

@@ -26,7 +26,7 @@ from outlast.operations.permissions import azure as rbac
 from outlast.view import Resource, is_built_in
 from stacks.run import declare as declare_stack
 from tests.builders import CONFIG, demo_intent, facts, make_intent
-from tests.recording import declare
+from tests.recording import CREDENTIALS, declare
 
 GRANTED = ("policyArn", "roleDefinitionId", "role")
 """Inputs that name what is granted; the first one that is there does, since `role` can also be whom."""
@@ -192,3 +192,10 @@ def test_the_role_inside_clusters_covers_every_object_and_only_reads_what_it_doe
     }
     assert "delete" in verbs["apps", "deployments"]
     assert "delete" not in verbs["", "pods"]
+
+
+def test_every_function_that_components_call_is_allowed():
+    called = {row.type: row.permissions for row in facts().permissions.values() if row.verb == "call"}
+    assert set(called) == {CREDENTIALS}
+    (document,) = [one for name, one in documents("eu-central").items() if name.startswith("azure")]
+    assert set(called[CREDENTIALS]) <= set(document.content["Actions"])

@@ -175,6 +175,10 @@ FAILING: dict[str, Case] = {
         lambda: situation(accounts=(("us-east", "444455556666"),)),
         {("account", "us-east", "failed")},
     ),
+    "real clouds and no account to compare with": (
+        lambda: situation(make_intent(*REGIONS, fleet={"clouds": "real"})),
+        {("account", region, "warning") for region in REGIONS},
+    ),
     "a cluster of nobody": (lambda: situation(make_intent(regions=NOBODY)), {("access", "us-east", "failed")}),
     "a network outgrown": (lambda: situation(rows=of_nodes(39)), {("network", "us-east", "failed")}),
     "homes that are nobody's": (without_homes, {("lock", region, "failed") for region in REGIONS}),
@@ -318,7 +322,6 @@ FAILING: dict[str, Case] = {
     ),
 }
 """What is changed -> the fleet, and exactly the checks that speak against it."""
-
 PASSING: dict[str, tuple[Callable[[], Situation], set[str]]] = {
     "nothing changed": (situation, {"lock", "zones", "offering", "price", "goodput-kind"}),
     "credentials of the right account": (lambda: situation(accounts=(("us-east", "111122223333"),)), {"account"}),

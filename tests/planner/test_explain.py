@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from outlast.planner import explain, plan, settled_lock
@@ -72,6 +74,14 @@ def test_quotas_and_shares_are_listed():
     explanation = explain(intent, plan(intent, None))
     assert [(line.lost, line.survivors) for line in explanation.shares] == [("us-east", (("eu-north", 100),))]
     assert [(line.region, line.needed) for line in explanation.quotas] == [("us-east", 576), ("eu-north", 576)]
+
+
+def test_a_region_that_holds_nothing_is_said():
+    one_sided = make_intent(demand={"demand": [make_curve("shop", "eu-north", 900)]})
+    planned = plan(one_sided, None)
+    block = planned.lock.regions["us-east"].model_copy(update={"pools": {}})
+    lock = planned.lock.model_copy(update={"regions": {**planned.lock.regions, "us-east": block}})
+    assert [said for said in explain(one_sided, replace(planned, lock=lock)).warnings if "us-east" in said]
 
 
 def test_the_next_step_follows_the_lock():

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from outlast.intent import Intent
-from outlast.lock import Nodes
+from outlast.lock import Nodes, read_lock
 from outlast.spend import NodeLine, Range, Rate, compare, lines_of_lock, lines_of_view, per_month, rate
 from outlast.view import UNKNOWN, view_of
-from tests.builders import facts, make_block, make_intent, make_lock, make_resource, with_input
+from tests.builders import CONFIG, demo_intent, facts, make_block, make_intent, make_lock, make_resource, with_input
 from tests.stack_records import make_stack
 
 NAMES = ("us-east", "eu-west")
@@ -170,7 +170,7 @@ def test_nothing_moved_between_equals():
 def test_an_added_node_pool_is_all_new_money():
     change = compare([], [line(nodes=(2, 3, 4))])
     assert change.delta_usd_h == Range(20, 30, 40)
-    assert (change.delta_nodes, change.delta_gpus, change.gpus_after) == (2, 16, 16)
+    assert (change.delta_nodes, change.delta_gpus, change.gpus_after) == (4, 32, 32)
 
 
 def test_a_removed_node_pool_is_money_back():
@@ -221,3 +221,13 @@ def test_all_lines_of_a_lock_add_up():
     lines = lines_of_lock(lock_of(), make_intent(*NAMES))
     expected = 2 * list_price("aws", "us-east-1", P5) + 2 * list_price("gcp", "europe-west4", "a3-highgpu-8g")
     assert compare([], lines).after_usd_h.min == pytest.approx(expected)
+
+
+def test_a_total_has_the_gpus_of_the_plan_and_its_node_pools_sum_to_it():
+    intent, lock = demo_intent(), read_lock(CONFIG / "fleets" / "demo")
+    lines = lines_of_lock(lock, intent)
+    change = compare(lines, lines)
+    assert change.gpus_after == sum(
+        row.node_gpus * row.nodes.max for block in lock.regions.values() for row in block.node_pools.values()
+    )
+    assert change.after_usd_h.expected == pytest.approx(lock.solver.usd_h, abs=0.01)

@@ -47,7 +47,8 @@ def documents(deployer: Deployer, granted: Granted) -> Iterator[Document]:
             name=name,
             content={"Version": "2012-10-17", "Statement": statements},
             commands=(shlex.join(words), shlex.join(attach)),
-            note=f"Policy {number} of {len(policies)} of account {deployer.account}; {_bounds(deployer)}.",
+            note=f"Policy {number} of {len(policies)} of account {deployer.account}; {_bounds(deployer)}."
+            + ("" if deployer.role else " ROLE is the role that deploys; name it in regions.yaml and it stands here."),
         )
 
 

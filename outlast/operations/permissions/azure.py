@@ -34,12 +34,21 @@ def documents(deployer: Deployer, granted: Granted) -> Iterator[Document]:
             "NotDataActions": [],
             "AssignableScopes": [scope],
         },
-        commands=(shlex.join(define), shlex.join(assign)),
+        commands=(*_register(deployer.account, granted.needed), shlex.join(define), shlex.join(assign)),
         note=(
             f"Subscription {deployer.account}; the scope covers all of it, so it should hold nothing else. The "
-            f"condition lets the identity assign only the roles that the stacks assign."
+            f"condition lets the identity assign only the roles that the stacks assign. Flow logs want listKeys, so it "
+            f"may read the keys of every storage account here: keep state in another subscription."
+            + ("" if deployer.role else " PRINCIPAL is the object id of who deploys.")
         ),
     )
+
+
+def _register(subscription: str, actions: tuple[str, ...]) -> Iterator[str]:
+    """Yield what registers the resource providers that the actions belong to."""
+    for name in sorted({action.partition("/")[0] for action in actions}):
+        words = ["az", "provider", "register", "--namespace", name, "--subscription", subscription, "--wait"]
+        yield shlex.join(words)
 
 
 def _condition(roles: tuple[str, ...]) -> str:

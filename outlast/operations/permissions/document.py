@@ -22,7 +22,8 @@ CLUSTER = "kubernetes"
 _ENGINE = "pulumi"
 """Package of the providers themselves; a type of it belongs to a cloud only by a row of its own."""
 _DNS_ROLE = "route"
-_NEEDED = ("create", "read", "update", "delete", "all")
+_CALL = "call"
+_NEEDED = ("create", "read", "update", "delete", "all", _CALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,7 @@ class Granted:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """All that creating, reading, changing and deleting need."""
+        """All that creating, reading, changing and deleting need, and calls of functions."""
         return tuple(sorted({word for verb in _NEEDED for word in self.of(verb)}))
 
 
@@ -121,7 +122,7 @@ def granted_on(facts: Facts, cloud: str, *, dns: bool) -> Granted:
         raise FactError(_unwritten(name) for name in sorted(types - known))
     words: dict[str, set[str]] = {}
     for row in rows:
-        if row.type in types:
+        if row.type in types or row.verb == _CALL:
             words.setdefault(row.verb, set()).update(row.permissions)
     return Granted({verb: tuple(sorted(found)) for verb, found in sorted(words.items())})
 

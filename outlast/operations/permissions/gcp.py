@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from outlast.operations.permissions.document import Deployer, Document, Granted
 
 _GRANTING = "resourcemanager.projects.setIamPolicy"
+_SERVICES = {"resourcemanager": "cloudresourcemanager"}
+"""Services whose name is not what their permissions start with."""
 _ATTRIBUTE = "iam.googleapis.com/modifiedGrantsByRole"
 
 
@@ -20,11 +22,15 @@ def documents(deployer: Deployer, granted: Granted) -> Iterator[Document]:
     role = f"{deployer.fleet.replace('-', '_')}_deployer"
     project = deployer.account
     plain = [word for word in granted.needed if word != _GRANTING]
+    member = "" if deployer.role else " MEMBER is who deploys, as 'user:…' or 'serviceAccount:…'."
     yield Document(
         name=deployer.name,
         content=_role(f"Deploys {deployer.fleet}", plain),
-        commands=(_create(role, project, deployer.name), _bind(deployer, role)),
-        note=f"Project {project}; a role cannot be bound to regions, so the project should hold nothing else.",
+        commands=(*_enable(project, plain), _create(role, project, deployer.name), _bind(deployer, role)),
+        note=(
+            f"Project {project}; a role cannot be bound to regions, so the project should hold nothing else: this one "
+            f"may act as every service account in it, and let others do so.{member}"
+        ),
     )
     if _GRANTING not in granted.needed:
         return
@@ -40,6 +46,16 @@ def documents(deployer: Deployer, granted: Granted) -> Iterator[Document]:
         ),
         note=f"Project {project}; without the condition it could make itself the owner.",
     )
+
+
+def _enable(project: str, words: list[str]) -> Iterator[str]:
+    """Yield what turns on the services that the words belong to, and makes the agents that keys are granted to."""
+    services = sorted({_SERVICES.get(name, name) for name in (word.partition(".")[0] for word in words)})
+    apis = [f"{name}.googleapis.com" for name in services]
+    yield shlex.join(["gcloud", "services", "enable", *apis, f"--project={project}"])
+    yield shlex.join(["gcloud", "storage", "service-agent", f"--project={project}"])
+    agent = ["gcloud", "beta", "services", "identity", "create", "--service=artifactregistry.googleapis.com"]
+    yield shlex.join([*agent, f"--project={project}"])
 
 
 def _role(title: str, words: list[str]) -> dict[str, object]:

@@ -29,7 +29,8 @@ def documents(deployer: Deployer, granted: Granted) -> Iterator[Document]:
         commands=(f"kubectl apply -f {deployer.cloud}-{name}.json", shlex.join(bind)),
         note=(
             f"Clusters of {', '.join(site.region for site in deployer.sites)}; the first deployment needs a principal "
-            f"of access.admin, because the cluster has no role yet."
+            f"of access.admin, because the cluster has no role yet. It is of use where another identity deploys later, "
+            f"or a pipeline of GitOps; principals of access.admin need none. USER is its name in the cluster."
         ),
     )
 
