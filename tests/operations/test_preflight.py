@@ -391,8 +391,7 @@ def test_what_preflight_speaks_against_is_said_with_place_and_cure(name):
 
 
 def test_every_check_has_a_finding_in_every_region():
-    pairs = {(finding.check, finding.region) for finding in preflight(situation())}
-    assert pairs == {(check.name, region) for check in CHECKS for region in REGIONS}
+    assert {(f.check, f.region) for f in preflight(situation())} == {(c.name, r) for c in CHECKS for r in REGIONS}
 
 
 def test_every_check_has_a_fleet_that_fails_it_and_one_that_comes_close():
