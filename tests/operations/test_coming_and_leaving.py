@@ -1,11 +1,11 @@
-"""Machines that are not there yet, and machines that are leaving: what either still needs."""
+"""Machines that are not there yet or are leaving: what they need; and that every region is looked at."""
 
 from datetime import timedelta
 
 import pytest
 
-from outlast.operations import preflight
-from tests.operations.test_preflight import MACHINE, TODAY, reserved, situation, spoken, with_facts, with_quota
+from outlast.operations import CHECKS, preflight
+from tests.operations.test_preflight import MACHINE, REGIONS, TODAY, reserved, situation, spoken, with_facts, with_quota
 
 
 @pytest.mark.parametrize(("days", "verdict"), [(1, "failed"), (0, "passed"), (-1, "passed")])
@@ -21,3 +21,7 @@ def test_rows_that_are_leaving_need_no_offering():
 
 def test_rows_that_are_leaving_still_need_quota():
     assert spoken(situation(with_quota(granted="575 vCPU"), {"state": "leaving"})) == {("quota", "us-east", "failed")}
+
+
+def test_every_check_has_a_finding_in_every_region():
+    assert {(f.check, f.region) for f in preflight(situation())} == {(c.name, r) for c in CHECKS for r in REGIONS}

@@ -6,7 +6,7 @@ from outlast.errors import PlanError, StaleLock
 from outlast.intent import Intent
 from outlast.lock import Applied, AppliedFile, Lock, applied_output, lock_digest, lock_text, parse_lock, read_lock
 from outlast.planner import plan, settle, settled_lock
-from tests.builders import CONFIG, REGION_PLACES, demo_intent, make_curve, make_intent
+from tests.builders import CONFIG, REGION_PLACES, RESERVATION, demo_intent, make_curve, make_intent
 
 SMALL = {"us-east": 2000, "eu-north": 4000, "us-west": 700}
 OTHER = {"us-east": 6000, "eu-north": 700, "us-west": 2000}
@@ -156,13 +156,14 @@ def test_another_machine_type_is_another_generation():
 
 def of_shape(*, interconnect: bool, block: bool) -> Intent:
     """A fleet with a reserved node pool beside the one on demand; blocks stand in capacity.yaml."""
-    reserved = {"machine_type": "p5.48xlarge", "zones": ["use1-az1"], "capacity": "reserved", "reservation": "r1"}
-    held = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 99, "block": block}
-    pools = {"gh100": {"interconnect": interconnect}, "rh100": reserved}
+    reserved = {"machine_type": "p5.48xlarge", "zones": ["use1-az1"], "capacity": "reserved"}
+    days = {"starts": "2026-01-01", "ends": "2027-12-31"}
+    held = {"machine_type": "p5.48xlarge", "zone": "use1-az1", "nodes": 99, "block": block} | days
+    pools = {"gh100": {"interconnect": interconnect}, "rh100": reserved | {"reservation": RESERVATION}}
     return fleet(
         SMALL,
         regions={"regions": {"us-east": {"node_pools": pools}}},
-        capacity={"regions": {"us-east": {"reservations": {"r1": held}}}},
+        capacity={"regions": {"us-east": {"reservations": {RESERVATION: held}}}},
     )
 
 

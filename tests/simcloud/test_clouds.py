@@ -186,7 +186,7 @@ def test_two_of_one_name_in_one_preview_are_refused(plugins: Mapping[str, Plugin
 def test_what_a_cloud_never_deletes_must_be_adopted(plugins: Mapping[str, Plugin]) -> None:
     made = plugins["gcp"].create(RING, "ring", {"name": "outlast", "location": "europe-west4"})
     plugins["gcp"].delete(made)
-    with pytest.raises(Refusal, match="pulumi import"):
+    with pytest.raises(Refusal, match=r"outlast sim reset.*teardown"):
         plugins["gcp"].create(RING, "ring", {"name": "outlast", "location": "europe-west4"})
 
 
