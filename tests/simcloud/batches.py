@@ -201,7 +201,12 @@ def _surroundings(item: Shown, *, update: bool = False) -> list[Entry]:
         wanted -= {example.of}
         order = [*(name for name in known if name in wanted), example.of]
     else:
-        order = [name for name in known if name in wanted]
+        # What only the change refers to goes before what is changed.
+        asked = {name for name in example.also if f"@{name}." in json.dumps(example.change)}
+        first = [name for name in known if name in wanted & asked - plan(example.package).keys()]
+        rest = [name for name in known if name in wanted and name not in first]
+        at = rest.index(example.of)
+        order = [*rest[:at], *first, *rest[at:]]
     return place.opened() + place.chain({name: known[name] for name in order})
 
 
