@@ -47,9 +47,10 @@ class Stage:
         return self.config / "fleets" / FLEET
 
     def prepare(self) -> None:
-        """Start from nothing: a fresh copy of the configuration, empty clouds."""
+        """Start from nothing: a fresh copy of the configuration, empty clouds with their plugins at hand."""
         self.restore()
         self.outlast("sim", "reset", quiet=True)
+        self.outlast("sim", "env", FLEET, quiet=True)
 
     def restore(self) -> None:
         """Copy the project's configuration anew."""
