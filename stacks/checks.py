@@ -112,6 +112,23 @@ def check_before(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool
         pulumi.log.warn(_not_yet(intent, judgement, surroundings.applied))
 
 
+def check_knobs(stack: StackName, *, teardown: bool, inside: bool) -> None:
+    """Refuse to take what serves out of a region that is to stay.
+
+    Raises:
+        RefusedError: the stack's file says so.
+    """
+    if not inside and not teardown:
+        raise RefusedError(
+            Problem(
+                where=f"config/stacks/Pulumi.{stack}.yaml, outlast:inside",
+                what="only a teardown leaves out what lies inside the cluster",
+                got="false",
+                do="Set outlast:teardown too, or remove it",
+            )
+        )
+
+
 def check_clouds(intent: Intent, *, simulated: bool) -> None:
     """Refuse a simulated fleet on real clouds, and the reverse.
 

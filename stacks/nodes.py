@@ -37,7 +37,7 @@ def declare_nodes(
             zone=row.zone,
             machine_type=row.machine_type,
             accelerator=row.accelerator,
-            accelerator_type=intent.facts.accelerator_type(place.cloud, row.machine_type),
+            accelerator_type=facts.accelerator_type(place.cloud, row.machine_type),
             node_gpus=int(row.node_gpus),
             gpu_resource=card.resource,
             partition=row.partition,

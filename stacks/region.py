@@ -49,7 +49,9 @@ def declare(intent: Intent, lock: Lock, region: str, *, teardown: bool = False, 
         made.append(layer.workloads)
     write(RegionExports(gateway_addresses=address.addresses))
     pulumi.export("clouds", intent.fleet.clouds)
-    export_applied(applied_output(lock, region, zones=intent.regions[region].zones), made)
+    # A region without its replicas is no capacity to anybody.
+    applied = applied_output(lock, region if inside else None, zones=intent.regions[region].zones)
+    export_applied(applied, made)
 
 
 def _base(

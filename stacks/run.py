@@ -14,7 +14,7 @@ from outlast.intent import Intent, config_in, fleet_folder, load_intent
 from outlast.intent.stacks import StackName, check_region, parse
 from outlast.lock import Lock, read_lock
 from stacks import global_, region, routing
-from stacks.checks import check_before
+from stacks.checks import check_before, check_knobs
 
 _SAID = 32
 """Exit code of a program whose failure the user has been told already. Source: the SDK's program runner."""
@@ -47,9 +47,10 @@ def _run(stack: StackName) -> None:
     lock = read_lock(folder)
     _check_block(stack, lock)
     knobs = pulumi.Config("outlast")
-    teardown = knobs.get_bool("teardown") or False
+    teardown, inside = knobs.get_bool("teardown") or False, knobs.get_bool("inside") is not False
+    check_knobs(stack, teardown=teardown, inside=inside)
     check_before(stack, intent, lock, teardown=teardown)
-    declare(stack, intent, lock, teardown=teardown, inside=knobs.get_bool("inside") is not False)
+    declare(stack, intent, lock, teardown=teardown, inside=inside)
 
 
 def declare(stack: StackName, intent: Intent, lock: Lock, *, teardown: bool = False, inside: bool = True) -> None:

@@ -9,9 +9,11 @@ from outlast.errors import RefusedError
 from outlast.intent import Intent
 from outlast.intent.regions import Access
 from outlast.intent.stacks import parse
-from outlast.lock import Applied, Lock, applied_output, write_applied
-from stacks.checks import check_before
+from outlast.lock import Applied, Counts, Lock, applied_output, write_applied
+from stacks.checks import check_before, check_knobs
+from stacks.run import declare
 from tests.builders import demo_intent, merged
+from tests.recording import record
 from tests.stacks.conftest import demo_lock, recorded
 
 EAST = parse("demo.us-east")
@@ -122,3 +124,20 @@ def test_the_provider_meets_the_allowed_account_only(region):
     package, account = ACCOUNT[row.cloud]
     (provider,) = recorded(f"demo.{region}").of(f"pulumi:providers:{package}")
     assert provider.get(account) in (row.account, json.dumps([row.account]), (row.account,))
+
+
+def test_what_serves_is_taken_out_of_a_region_in_a_teardown_only():
+    with pytest.raises(RefusedError, match=r"Pulumi\.demo\.us-east\.yaml, outlast:inside: only a teardown"):
+        check_knobs(EAST, teardown=False, inside=False)
+    for teardown, inside in ((True, False), (True, True), (False, True)):
+        check_knobs(EAST, teardown=teardown, inside=inside)
+
+
+def test_a_region_without_what_serves_counts_as_no_capacity():
+    def bare():
+        declare(EAST, demo_intent(), demo_lock(), teardown=True, inside=False)
+
+    recording = record(bare, preview=False, stack="demo.us-east", stacks={"demo.global": {"keys": {"us-east": "key"}}})
+    assert not [found for found in recording.resources if found.type.startswith("kubernetes:")]
+    applied = Applied.model_validate(recording.exports["applied"])
+    assert (applied.counts, applied.zones) == (Counts(), demo_intent().regions["us-east"].zones)
